@@ -1,0 +1,333 @@
+"""The configuration of a classification, and what each of its rules says of a failure.
+
+The class is what the first of these rules says that says anything; null doesn't.
+
+    1  status_override   by_status_code[http_status]
+    2  stage_kind        by_stage[stage].by_failure_kind[kind]
+    3  stage_default     by_stage[stage].default_class
+    4  http_evidence     by_failure_kind[label], where the label came from the HTTP status
+    5  non_policy_kind   by_failure_kind[label], where the label came from the request not being the policy's
+    6  kind              by_failure_kind[kind]
+    7  default           default_class
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+from pydantic import ConfigDict, ValidationInfo, field_validator
+
+from .document import ClassificationSection, Declared, Names, StageSection
+from .failure_class import FailureClass
+from .frozen import FrozenDict
+from .rules import CompiledRules, is_policy, status_evidence
+
+if TYPE_CHECKING:
+    from .registry import FailureRegistry
+
+    ClassRules = Mapping[str, FailureClass | str | None]
+    KindRules = Mapping[str, str | None]
+    FlagRules = Mapping[str, bool | None]
+    StatusClassRules = Mapping[int, FailureClass | str | None] | ClassRules
+    StatusKindRules = Mapping[int, str | None] | KindRules
+
+__all__ = [
+    "RULES",
+    "Explanation",
+    "FailureClass",
+    "FailureClassificationConfig",
+    "StageClassificationConfig",
+    "Step",
+    "explain",
+]
+
+RULES: Final = (
+    "status_override",
+    "stage_kind",
+    "stage_default",
+    "http_evidence",
+    "non_policy_kind",
+    "kind",
+    "default",
+)
+"""The names of the rules, in their order of precedence."""
+
+_MAPS: Final = tuple(name for name in ClassificationSection.model_fields if name not in ("by_stage", "default_class"))
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _default_classification_config() -> FailureRegistry:
+    """The active registry: its names are declared, and its rules are what is merged over.
+
+    The one arrow that runs back, for the configurations that callers make: the active registry's rules are themselves
+    such a configuration.
+    """
+    from .active import get_registry
+
+    return get_registry()
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What a configuration is merged over: a validation context, as the active registry is one."""
+
+    names: Names
+    config: ClassificationSection
+
+
+class StageClassificationConfig(StageSection):
+    """Rules for failures of one stage.
+
+    Args:
+        by_failure_kind: Kind -> class, in this stage. None takes away a rule that would be merged over.
+        default_class: The class of every other failure in this stage; None for none.
+
+    Raises:
+        pydantic.ValidationError: A kind isn't declared in the active registry, or a class isn't one.
+        VocabularyError: The active registry can't be loaded.
+    """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, by_failure_kind: ClassRules | None = None, default_class: FailureClass | str | None = None
+        ) -> None: ...
+
+    else:
+
+        def __init__(self, **given: Any) -> None:
+            _validate(self, given, _default_classification_config())
+
+
+class FailureClassificationConfig(ClassificationSection):
+    """Rules that say on whose side a failure lies, and what to call it.
+
+    What is given is merged, field by field and key by key, over the rules of the active registry; None as a value
+    means that there is no such rule. The result can't be changed, in any depth; it can be hashed, compared, pickled,
+    and dumped to JSON and read back.
+
+    Args:
+        by_failure_kind: Kind -> class.
+        by_stage: Stage -> a `StageClassificationConfig`, or a mapping of that form.
+        by_status_code: HTTP status -> class; it outranks every other rule. In the maps of statuses a key is an
+            integer from 400 to 599, that as text, or `4xx` or `5xx` for the hundred codes without a key of their own.
+        default_class: The class of a failure that no rule answers for.
+        reporting_kind_by_status_code: HTTP status of a request to the evaluated model -> what to call the failure.
+        non_policy_reporting_kind_by_status_code: HTTP status of a request to another model -> what to call the failure.
+        kind_aliases: Any recorded name -> the kind that it is read as, in one step.
+        http_refinable_kinds: Kind -> whether it gives way to what an HTTP status says.
+        non_policy_reporting_kind_by_failure_kind: Kind -> what to call the failure where the request wasn't the
+            evaluated model's.
+        server_fault_kinds: Kind -> whether an evaluation failure of this kind is a server's.
+
+    Raises:
+        pydantic.ValidationError: A name isn't declared in the active registry, or a value isn't one that is allowed.
+        VocabularyError: The active registry can't be loaded.
+
+    >>> config = FailureClassificationConfig(by_failure_kind={"agent_timeout": "evaluation"})
+    >>> config.by_failure_kind["agent_timeout"], config.by_failure_kind["agent_limit"]
+    (<FailureClass.EVALUATION: 'evaluation'>, <FailureClass.MODEL: 'model'>)
+    """
+
+    # Absent fields are validated too: it is the validators that merge.
+    model_config = ConfigDict(validate_default=True)
+
+    # A slot, because pydantic's private attributes are slow to read, and because it is no part of the value: it takes
+    # no part in comparing, hashing and pickling.
+    __slots__ = ("rules",)
+
+    if TYPE_CHECKING:
+        rules: CompiledRules
+
+        def __init__(
+            self,
+            *,
+            by_failure_kind: ClassRules | None = None,
+            by_stage: Mapping[str, StageSection | Mapping[str, Any] | None] | None = None,
+            by_status_code: StatusClassRules | None = None,
+            default_class: FailureClass | str = ...,
+            reporting_kind_by_status_code: StatusKindRules | None = None,
+            non_policy_reporting_kind_by_status_code: StatusKindRules | None = None,
+            kind_aliases: KindRules | None = None,
+            http_refinable_kinds: FlagRules | None = None,
+            non_policy_reporting_kind_by_failure_kind: KindRules | None = None,
+            server_fault_kinds: FlagRules | None = None,
+        ) -> None: ...
+
+    else:
+
+        def __init__(self, **given: Any) -> None:
+            _merge(self, given, _default_classification_config())
+
+    @classmethod
+    def merged_over(cls, base: Base, given: Mapping[str, Any]) -> Self:
+        """Return what is given, merged over the rules of a base."""
+        self = cls.__new__(cls)
+        _merge(self, given, base)
+        return self
+
+    @field_validator(*_MAPS)
+    @classmethod
+    def merge_rules(cls, given: Mapping[Any, Any], info: ValidationInfo) -> FrozenDict[Any, Any]:
+        """Lay a map over the base's, key by key."""
+        return FrozenDict({**getattr(_base(info), str(info.field_name)), **given})
+
+    @field_validator("by_stage")
+    @classmethod
+    def merge_stages(
+        cls, given: Mapping[str, StageSection], info: ValidationInfo
+    ) -> FrozenDict[str, StageClassificationConfig]:
+        """Lay the rules of each stage over the base's: the kinds key by key, the default class if one is given."""
+        base = _base(info).by_stage
+        none = StageSection()
+        return FrozenDict(
+            {stage: _merged_stage(base.get(stage, none), given.get(stage, none)) for stage in {**base, **given}}
+        )
+
+    def model_post_init(self, _: Any, /) -> None:
+        """Compile the rules, once the fields are set."""
+        object.__setattr__(self, "rules", CompiledRules(self))
+
+    def __setstate__(self, state: dict[Any, Any]) -> None:
+        super().__setstate__(state)
+        self.model_post_init(None)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:  # noqa: ARG002
+        """Return this configuration with some fields replaced as a whole, or itself.
+
+        Args:
+            update: Field -> its new value, in any form that the constructor takes.
+            deep: Makes no difference: nothing of it can change.
+
+        Raises:
+            pydantic.ValidationError: As for the constructor.
+        """
+        if not update:
+            return self
+        nothing_below = Base(_default_classification_config().names, ClassificationSection())
+        checked = self.merged_over(nothing_below, update)
+        return self.model_construct(
+            **{name: getattr(checked if name in update else self, name) for name in self.__dict__}
+        )
+
+    def copy(self, **options: Any) -> Self:  # the old name, which wouldn't validate
+        """Return `model_copy(**options)`."""
+        return self.model_copy(**options)
+
+
+def _validate(model: StageSection | ClassificationSection, given: Mapping[str, Any], context: Declared) -> None:
+    type(model).__pydantic_validator__.validate_python(given, self_instance=model, context=context)
+
+
+def _merge(config: FailureClassificationConfig, given: Mapping[str, Any], base: Base | FailureRegistry) -> None:
+    _validate(config, {"default_class": base.config.default_class, **given}, base)
+
+
+def _base(info: ValidationInfo) -> ClassificationSection:
+    return cast("Base", info.context).config
+
+
+def _merged_stage(base: StageSection, given: StageSection) -> StageClassificationConfig:
+    return StageClassificationConfig.model_construct(
+        by_failure_kind=FrozenDict({**base.by_failure_kind, **given.by_failure_kind}),
+        default_class=given.default_class if "default_class" in given.model_fields_set else base.default_class,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one rule says of a failure.
+
+    Attributes:
+        rule: The rule's name, one of `RULES`.
+        entry: The entry of the configuration that it looks up, such as `("by_failure_kind", "agent_timeout")`; None
+            where the rule doesn't apply to this failure.
+        says: The class that stands there; None if there is none, so that the next rule is asked.
+        origin: Where the entry was written (`file:line`), as far as that is known.
+    """
+
+    rule: str
+    entry: tuple[str | int, ...] | None
+    says: FailureClass | None
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a failure has its class.
+
+    Attributes:
+        label: What to call the failure in a report, as `reporting_failure_kind` answers.
+        steps: Every rule in order of precedence, with what it says.
+        notes: A sentence for each thing that was recorded but is no evidence, or is read as something else.
+    """
+
+    label: str | None
+    steps: tuple[Step, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> Step:
+        """The first step that says anything."""
+        return next(step for step in self.steps if step.says is not None)
+
+    @property
+    def failure_class(self) -> FailureClass:
+        """The class of the failure, as `classify_failure` answers."""
+        return cast("FailureClass", self.decided.says)
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule that decides, one of `RULES`."""
+        return self.decided.rule
+
+    @property
+    def origin(self) -> str | None:
+        """Where the deciding entry was written (`file:line`), as far as that is known."""
+        return self.decided.origin
+
+
+def explain(
+    config: FailureClassificationConfig, failure_kind: object, stage: object, http_status: object, policy: object
+) -> Explanation:
+    """Return what every rule of a configuration says of a failure.
+
+    This is the meaning of the rules; `CompiledRules.classify` is the fast form of its `failure_class`. The arguments
+    are those of `failure_kinds.explain_failure`.
+    """
+    kind = config.rules.kind(failure_kind)
+    status = status_evidence(http_status)
+    label, label_rule = config.rules.label(kind, status, is_policy(policy))
+    of_stage = ("by_stage", stage) if isinstance(stage, str) and stage in config.by_stage else None
+    entries: tuple[tuple[str | int, ...] | None, ...] = (
+        ("by_status_code", status) if status is not None else None,
+        (*of_stage, "by_failure_kind", kind) if of_stage and kind is not None else None,
+        (*of_stage, "default_class") if of_stage else None,
+        ("by_failure_kind", label) if label_rule == "http_evidence" and label is not None else None,
+        ("by_failure_kind", label) if label_rule == "non_policy_kind" and label is not None else None,
+        ("by_failure_kind", kind) if kind is not None else None,
+        ("default_class",),
+    )
+    steps = (Step(rule, entry, look_up(config, entry)) for rule, entry in zip(RULES, entries, strict=True))
+    return Explanation(label, tuple(steps))
+
+
+def look_up(config: ClassificationSection, entry: tuple[str | int, ...] | None) -> FailureClass | None:
+    """Return the class that stands at an entry of a configuration, None if there is none."""
+    if entry is None:
+        return None
+    found: Any = config
+    for key in entry:
+        found = found.get(key) if isinstance(found, Mapping) else getattr(found, str(key))
+    return cast("FailureClass | None", found)

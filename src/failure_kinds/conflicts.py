@@ -1,0 +1,141 @@
+"""What a layer may not say because of the layers below it.
+
+It is looked for in plain data rather than by the models' validators, so that it is found beside mistakes of form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import ValidationError
+
+from .document import RESERVED_CONSTANTS, ClassificationSection, KindSection, Names, statuses
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from .reading import NodePath
+
+__all__ = ["Below", "conflicts_in", "constant_of", "entries"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Below(Protocol):
+    """What the layers below say. `names` holds those of the layer at hand as well."""
+
+    names: Names
+    domains: dict[str, str]
+    stages: dict[str, str]
+    kinds: dict[str, KindSection]
+    retired: dict[str, str]
+    config: ClassificationSection
+    origins: dict[NodePath, str]
+
+
+def entries(data: Mapping[str, Any], *path: str | int) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values of a section of plain data, none where there is no mapping."""
+    node: Any = data
+    for key in path:
+        node = node.get(key) if isinstance(node, Mapping) else None
+    if isinstance(node, Mapping):
+        yield from node.items()
+
+
+def constant_of(name: str, kind: KindSection) -> str:
+    """Return the name of a kind's constant."""
+    return kind.constant or name.upper()
+
+
+def conflicts_in(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
+    """Yield what a layer says against the layers below it."""
+    yield from _changed_texts("domains", data, below.domains, below)
+    yield from _changed_texts("stages", data, below.stages, below)
+    yield from _kinds(data, below)
+    yield from _retired(data, below)
+    yield from _nulls(data, below)
+
+
+def _changed_texts(section: str, data: Mapping[str, Any], known: Mapping[str, str], below: Below) -> Iterator[Finding]:
+    for name, text in entries(data, section):
+        if known.get(name, text) != text:
+            where = below.origins[section, name]
+            yield Finding((section, name), f"{name} is declared already ({where}) and can't be changed", at_key=True)
+
+
+def _kinds(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
+    constants = {constant_of(name, kind): name for name, kind in below.kinds.items()}
+    for name, plain in entries(data, "kinds"):
+        path = ("kinds", name)
+        if name in below.names.retired:
+            replacement = below.names.retired[name]
+            yield Finding(path, f"{name} is retired and read as {replacement}; no name is used again", at_key=True)
+            continue
+        try:
+            kind = KindSection.model_validate(plain, context=below)
+        except ValidationError:
+            continue  # reported as a mistake of form
+        if name not in below.kinds:
+            yield from _constant(name, kind, constants)
+        elif _declaration(name, kind) != _declaration(name, below.kinds[name]):
+            yield Finding(
+                path,
+                f"{name} is declared already ({below.origins[path]}), and not like this; to change its class, write a "
+                "rule under `classification: by_failure_kind:`",
+                at_key=True,
+            )
+
+
+def _declaration(name: str, kind: KindSection) -> tuple[object, ...]:
+    """What two declarations of a kind must agree in."""
+    return kind.domain, kind.failure_class, kind.server_fault, kind.gate_derived, constant_of(name, kind)
+
+
+def _constant(name: str, kind: KindSection, constants: dict[str, str]) -> Iterator[Finding]:
+    constant = constant_of(name, kind)
+    owner = constants.setdefault(constant, name)
+    if owner != name:
+        yield Finding(("kinds", name, "constant"), f"the constant {constant} is {owner}'s already; choose another")
+    elif constant in RESERVED_CONSTANTS:
+        message = f"its constant would be {constant}, a name of the package's own; give it another as `constant`"
+        yield Finding(("kinds", name), message, at_key=True)
+
+
+def _retired(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
+    for name, replacement in entries(data, "retired"):
+        path = ("retired", name)
+        if name in below.kinds:
+            message = f"{name} is a kind ({below.origins['kinds', name]}); to read it as another, use `kind_aliases`"
+            yield Finding(path, message, at_key=True)
+        elif below.retired.get(name, replacement) != replacement:
+            message = f"{name} is retired already ({below.origins[path]}) and can't be changed; use `kind_aliases`"
+            yield Finding(path, message, at_key=True)
+
+
+def _nulls(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
+    """Nulls that take no rule away: most likely `{kind:class}`, where a space is missing."""
+    declared = {*below.names.registered, *below.names.gate_derived}
+    for field, _ in entries(data, "classification"):
+        if field == "by_stage":
+            for stage, _ in entries(data, "classification", "by_stage"):
+                rules = below.config.by_stage.get(stage)
+                kinds = rules.by_failure_kind if rules else {}
+                yield from _nulls_of(data, ("classification", "by_stage", stage, "by_failure_kind"), kinds)
+        elif isinstance(known := getattr(below.config, field, None), Mapping):
+            # What this layer declares has its key before its rules are laid over that.
+            own = declared if field == "by_failure_kind" else below.names.retired if field == "kind_aliases" else ()
+            yield from _nulls_of(data, ("classification", field), {*known, *own})
+
+
+def _nulls_of(data: Mapping[str, Any], path: NodePath, known: Collection[str | int]) -> Iterator[Finding]:
+    for key, value in entries(data, *path):
+        if value is None and not _stands_in(key, known):
+            message = f"there is no rule for {key} that null could take away; is a space missing after a colon?"
+            yield Finding((*path, key), message, at_key=True)
+
+
+def _stands_in(key: str | int, known: Collection[str | int]) -> bool:
+    is_status = str(key).isdecimal() or key in ("4xx", "5xx")
+    return key in known or (is_status and any(status in known for status in statuses(key)))

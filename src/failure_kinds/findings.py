@@ -1,0 +1,89 @@
+"""What pydantic found wrong with a vocabulary file, as places in the file and messages in its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .document import SCHEMA_VERSION, ClassificationSection, Document, DomainGroup, KindSection, StageSection
+from .spelling import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
+
+__all__ = ["Finding", "findings_in"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong in plain data.
+
+    Attributes:
+        path: The keys and list positions that lead to the node.
+        message: What is wrong with it.
+        at_key: Whether its key is meant rather than its value.
+    """
+
+    path: tuple[str | int, ...]
+    message: str
+    at_key: bool = False
+
+
+def findings_in(error: ValidationError) -> Iterator[Finding]:
+    """Yield what the validation of a `Document` found, in pydantic's order."""
+    for details in error.errors(include_url=False):
+        path, at_key = details["loc"], False
+        if path[-1] == "[key]":
+            path, at_key = path[:-1], True
+        elif path[0] == "groups":
+            path = path[:2] + path[3:]  # without the name of the form that was tried, which isn't in the file
+        yield Finding(path, _message(details, path), at_key or details["type"] in ("extra_forbidden", "missing"))
+
+
+def _message(details: ErrorDetails, path: tuple[str | int, ...]) -> str:
+    match details["type"]:
+        case "extra_forbidden":
+            known = _keys_beside(path)
+            advice = did_you_mean(path[-1], known) or f"; it is one of {', '.join(known)}"
+            return f"unknown key {shown(path[-1])}{advice}"
+        case "missing" if path == ("schema_version",):
+            return f"schema_version is missing; write `schema_version: {SCHEMA_VERSION}` at the top"
+        case "missing":
+            return f"{path[-1]} is missing"
+        case "mapping_type" | "dict_type" | "model_type":
+            return f"a mapping (`key: value`) is needed here, not {_what(details['input'])}"
+        case "tuple_type":
+            return f"a list (`[a, b]`) is needed here, not {_what(details['input'])}"
+        case "string_type" | "string_pattern_mismatch":
+            return f"text is needed here, not {_what(details['input'])}"
+        case _:
+            return details["msg"]
+
+
+def _what(given: object) -> str:
+    if given is None or (isinstance(given, str) and not given.strip()):
+        return "nothing"
+    if isinstance(given, Mapping):
+        return "a mapping"
+    return "a list" if isinstance(given, list | tuple) else shown(given)
+
+
+def _keys_beside(path: tuple[str | int, ...]) -> list[str]:
+    """The keys that may stand where an unknown one stands."""
+    model: type[BaseModel] = Document
+    match path[:-1]:
+        case ("kinds", _):
+            model = KindSection
+        case ("groups", _):
+            model = DomainGroup
+        case ("classification",):
+            model = ClassificationSection
+        case ("classification", "by_stage", _):
+            model = StageSection
+    return [field.alias or name for name, field in model.model_fields.items()]
