@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from pydantic import ConfigDict, ValidationInfo, field_validator
 
-from .document import ClassificationSection, Declared, Names, StageSection
+from .document import ClassificationSection, StageSection
 from .failure_class import FailureClass
 from .frozen import FrozenDict
 from .rules import CompiledRules, is_policy, status_evidence
 
 if TYPE_CHECKING:
     from .registry import FailureRegistry
+    from .terms import Declared, Names
 
     ClassRules = Mapping[str, FailureClass | str | None]
     KindRules = Mapping[str, str | None]

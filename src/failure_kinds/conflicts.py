@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 
-from .document import RESERVED_CONSTANTS, ClassificationSection, KindSection, Names, statuses
+from .document import ClassificationSection, KindSection
 from .findings import Finding
+from .terms import RESERVED_CONSTANTS, Names, statuses
 
 if TYPE_CHECKING:
     from .reading import NodePath

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .document import SCHEMA_VERSION, ClassificationSection, Document, DomainGroup, KindSection, StageSection
+from .document import ClassificationSection, Document, DomainGroup, KindSection, StageSection
 from .spelling import did_you_mean, shown
+from .terms import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError

@@ -10,13 +10,14 @@ from pydantic import ValidationError
 
 from .classification import Base, FailureClassificationConfig
 from .conflicts import conflicts_in, constant_of, entries
-from .document import ClassificationSection, Document, DomainGroup, KindSection, Names, exact_last, statuses
+from .document import ClassificationSection, Document, DomainGroup, KindSection
 from .errors import Problem, VocabularyError
 from .findings import Finding, findings_in
 from .frozen import FrozenDict
 from .layers import FileLayer, Layer, MappingLayer
 from .reading import read_yaml
 from .registry import FailureRegistry, Kind
+from .terms import Names, exact_last, statuses
 
 if TYPE_CHECKING:
     from .reading import NodePath, Source

@@ -224,10 +224,11 @@ class _Builder:
                 self.stop(0, f"not valid YAML: {error}")
             if event is None:
                 return
+            index = event.start_mark.index
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    self.stop(event.start_mark.index, "a second document starts here; keep one document to a file")
+                    self.stop(index, "a second document starts here; keep one document to a file")
             elif isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
                 yield event
 

@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from .classification import Explanation, FailureClassificationConfig, Step, explain, look_up
-from .document import Names
 from .errors import UnregisteredKindError
 from .failure_class import FailureClass
 from .frozen import FrozenDict
 from .rules import status_evidence
 from .seen import LABELLED, WARNED
 from .spelling import did_you_mean, is_namespaced, shown
+from .terms import Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,0 +1,35 @@
+"""What every test may rely on: the bundled vocabulary is active, and no name has been seen yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from failure_kinds import load_registry, reset_registry
+from failure_kinds.active import FILES_VARIABLE
+from failure_kinds.names import forget_seen_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from failure_kinds import FailureRegistry
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(autouse=True)
+def fresh_state(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv(FILES_VARIABLE, raising=False)
+    reset_registry()
+    forget_seen_names()
+    yield
+    reset_registry()
+    forget_seen_names()
+
+
+@pytest.fixture(scope="session")
+def registry() -> FailureRegistry:
+    """The bundled vocabulary."""
+    return load_registry()
