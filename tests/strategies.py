@@ -18,6 +18,7 @@ NAMESPACED = ["acme:no_tests", "my_env:quota"]
 ALL_NAMES: list[Any] = [*KINDS, *RETIRED, *NAMESPACED, "timeout_exceeded", "nobody knows", "", ":", None]
 ALL_STAGES: list[Any] = [*REGISTRY.stages, "warmup", None]
 ALL_STATUSES: list[Any] = [None, *range(399, 601)]
+SOME_STATUSES: list[Any] = [None, 399, 400, 404, 429, 499, 500, 503, 599, 600]
 
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -23,7 +23,8 @@ MODULES = sorted(path.stem for path in SOURCE.glob("*.py") if path.stem != "__in
 # Each module may import those before it, and none behind it.
 ORDER = [
     "constants", "failure_class", "errors", "frozen", "spelling", "seen", "quota", "reading", "terms", "document",
-    "findings", "layers", "rules", "classification", "conflicts", "registry", "loading", "active", "api", "names", "fields",
+    "findings", "layers", "rules", "classification", "conflicts", "registry", "loading",
+    "active", "api", "names", "fields",
 ]  # fmt: skip
 
 # The signatures of the API that this one follows.
@@ -82,6 +83,11 @@ class TestTheFace:
         kinds = {name: value for name, value in vars(constants).items() if isinstance(value, str) and name.isupper()}
         assert kinds == dict(registry.constants)
         assert get_args(constants.FailureStage) == tuple(registry.stages)
+
+    def test_the_registry_answers_as_the_functions_do(self, registry: FailureRegistry) -> None:
+        assert registry.reporting_failure_kind("agent_run_error", 503) == "model_server_error"
+        assert registry.reporting_failure_kind("model_context_limit", policy=False) == "non_policy_model_rejection"
+        assert registry.explain_failure("agent_timeout") == failure_kinds.explain_failure("agent_timeout")
 
     def test_the_registry_answers_every_question(self) -> None:
         for module in ("api", "names"):

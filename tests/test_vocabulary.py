@@ -12,6 +12,7 @@ import pytest
 
 import failure_kinds
 from failure_kinds import FailureClass, load_registry
+from failure_kinds.document import json_schema
 from failure_kinds.reading import read_yaml
 from failure_kinds.terms import RESERVED_CONSTANTS
 
@@ -181,6 +182,7 @@ def test_the_file_fits_the_schema_that_editors_use() -> None:
     schema = json.loads((VOCABULARY / "failure_kinds.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
+    assert schema == json_schema()
     validator.validate(read_yaml(VOCABULARY / "failure_kinds.yaml").data)
 
 

@@ -92,7 +92,8 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every misspelt name for right
+# A type checker that saw `__getattr__` would take every misspelt name for right.
+if not TYPE_CHECKING:  # pragma: no branch
     _HOMES = {
         "active": ("get_registry", "reset_registry", "set_registry", "using_registry"),
         "api": ("classify_failure", "explain_failure", "reporting_failure_kind"),

@@ -77,11 +77,11 @@ def using_registry(registry: FailureRegistry) -> Iterator[FailureRegistry]:
         _scoped.reset(token)
 
 
-def _replace_lock() -> None:
+def _replace_lock() -> None:  # pragma: no cover  # runs in the child of a fork
     global _lock
     _lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch
     # A fork while another thread is loading would leave the child with a lock that nobody holds and nobody releases.
     os.register_at_fork(after_in_child=_replace_lock)

@@ -14,10 +14,7 @@ The class is what the first of these rules says that says anything; null doesn't
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self, cast
-
-from pydantic import ConfigDict, ValidationInfo, field_validator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar, cast
 
 from .document import ClassificationSection, StageSection
 from .failure_class import FailureClass
@@ -26,7 +23,7 @@ from .rules import CompiledRules, is_policy, status_evidence
 
 if TYPE_CHECKING:
     from .registry import FailureRegistry
-    from .terms import Declared, Names
+    from .terms import Declared
 
     ClassRules = Mapping[str, FailureClass | str | None]
     KindRules = Mapping[str, str | None]
@@ -55,7 +52,8 @@ RULES: Final = (
 )
 """The names of the rules, in their order of precedence."""
 
-_MAPS: Final = tuple(name for name in ClassificationSection.model_fields if name not in ("by_stage", "default_class"))
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 def __dir__() -> list[str]:
@@ -71,14 +69,6 @@ def _default_classification_config() -> FailureRegistry:
     from .active import get_registry
 
     return get_registry()
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """What a configuration is merged over: a validation context, as the active registry is one."""
-
-    names: Names
-    config: ClassificationSection
 
 
 class StageClassificationConfig(StageSection):
@@ -135,9 +125,6 @@ class FailureClassificationConfig(ClassificationSection):
     (<FailureClass.EVALUATION: 'evaluation'>, <FailureClass.MODEL: 'model'>)
     """
 
-    # Absent fields are validated too: it is the validators that merge.
-    model_config = ConfigDict(validate_default=True)
-
     # A slot, because pydantic's private attributes are slow to read, and because it is no part of the value: it takes
     # no part in comparing, hashing and pickling.
     __slots__ = ("rules",)
@@ -163,40 +150,54 @@ class FailureClassificationConfig(ClassificationSection):
     else:
 
         def __init__(self, **given: Any) -> None:
-            _merge(self, given, _default_classification_config())
+            active = _default_classification_config()
+            _validate(self, given, active)
+            object.__setattr__(self, "__dict__", self._merged(active.config, _given(self)))
+            self._compile()
 
     @classmethod
-    def merged_over(cls, base: Base, given: Mapping[str, Any]) -> Self:
-        """Return what is given, merged over the rules of a base."""
-        self = cls.__new__(cls)
-        _merge(self, given, base)
-        return self
+    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
+        """Return a configuration of values that are known to be right; they aren't validated."""
+        config = super().model_construct(_fields_set, **values)
+        config._compile()  # noqa: SLF001
+        return config
 
-    @field_validator(*_MAPS)
     @classmethod
-    def merge_rules(cls, given: Mapping[Any, Any], info: ValidationInfo) -> FrozenDict[Any, Any]:
-        """Lay a map over the base's, key by key."""
-        return FrozenDict({**getattr(_base(info), str(info.field_name)), **given})
+    def merged_over(cls, base: ClassificationSection, given: Mapping[str, Any]) -> Self:
+        """Return validated fields merged over the rules of a base."""
+        return cls.model_construct(**cls._merged(base, given))
 
-    @field_validator("by_stage")
     @classmethod
+    def _merged(cls, base: ClassificationSection, given: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {name: getattr(base, name) for name in cls.model_fields}
+        for name, said in given.items():
+            if name == "by_stage":
+                fields[name] = cls.merge_stages(fields[name], said)
+            else:
+                fields[name] = said if name == "default_class" else cls.merge_rules(fields[name], said)
+        return fields
+
+    @staticmethod
+    def merge_rules(base: Mapping[K, V], given: Mapping[K, V]) -> FrozenDict[K, V]:
+        """Return a map laid over another, key by key."""
+        return FrozenDict({**base, **given})
+
+    @staticmethod
     def merge_stages(
-        cls, given: Mapping[str, StageSection], info: ValidationInfo
+        base: Mapping[str, StageSection], given: Mapping[str, StageSection]
     ) -> FrozenDict[str, StageClassificationConfig]:
-        """Lay the rules of each stage over the base's: the kinds key by key, the default class if one is given."""
-        base = _base(info).by_stage
-        none = StageSection()
+        """Return the rules of stages laid over others: the kinds key by key, the default class if one is given."""
+        none = StageSection.model_construct(set())
         return FrozenDict(
             {stage: _merged_stage(base.get(stage, none), given.get(stage, none)) for stage in {**base, **given}}
         )
 
-    def model_post_init(self, _: Any, /) -> None:
-        """Compile the rules, once the fields are set."""
+    def _compile(self) -> None:
         object.__setattr__(self, "rules", CompiledRules(self))
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
         super().__setstate__(state)
-        self.model_post_init(None)
+        self._compile()
 
     def __copy__(self) -> Self:
         return self
@@ -216,11 +217,9 @@ class FailureClassificationConfig(ClassificationSection):
         """
         if not update:
             return self
-        nothing_below = Base(_default_classification_config().names, ClassificationSection())
-        checked = self.merged_over(nothing_below, update)
-        return self.model_construct(
-            **{name: getattr(checked if name in update else self, name) for name in self.__dict__}
-        )
+        checked = _given(ClassificationSection.model_validate(update, context=_default_classification_config()))
+        replaced = self._merged(ClassificationSection.model_construct(), checked)
+        return self.model_construct(**{**self.__dict__, **{name: replaced[name] for name in checked}})
 
     def copy(self, **options: Any) -> Self:  # the old name, which wouldn't validate
         """Return `model_copy(**options)`."""
@@ -231,12 +230,8 @@ def _validate(model: StageSection | ClassificationSection, given: Mapping[str, A
     type(model).__pydantic_validator__.validate_python(given, self_instance=model, context=context)
 
 
-def _merge(config: FailureClassificationConfig, given: Mapping[str, Any], base: Base | FailureRegistry) -> None:
-    _validate(config, {"default_class": base.config.default_class, **given}, base)
-
-
-def _base(info: ValidationInfo) -> ClassificationSection:
-    return cast("Base", info.context).config
+def _given(section: ClassificationSection) -> dict[str, Any]:
+    return {name: getattr(section, name) for name in section.model_fields_set}
 
 
 def _merged_stage(base: StageSection, given: StageSection) -> StageClassificationConfig:
@@ -246,8 +241,7 @@ def _merged_stage(base: StageSection, given: StageSection) -> StageClassificatio
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What one rule says of a failure.
 
     Attributes:
@@ -264,8 +258,7 @@ class Step:
     origin: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """Why a failure has its class.
 
     Attributes:

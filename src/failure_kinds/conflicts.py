@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import ValidationError
-
-from .document import ClassificationSection, KindSection
 from .findings import Finding
 from .terms import RESERVED_CONSTANTS, Names, statuses
 
 if TYPE_CHECKING:
+    from .document import ClassificationSection, KindSection
     from .reading import NodePath
 
 __all__ = ["Below", "conflicts_in", "constant_of", "entries"]
@@ -50,11 +48,17 @@ def constant_of(name: str, kind: KindSection) -> str:
     return kind.constant or name.upper()
 
 
-def conflicts_in(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
-    """Yield what a layer says against the layers below it."""
+def conflicts_in(data: Mapping[str, Any], kinds: Mapping[str, KindSection], below: Below) -> Iterator[Finding]:
+    """Yield what a layer says against the layers below it.
+
+    Args:
+        data: The layer as plain data.
+        kinds: The kinds that it declares, as far as their declarations are right by themselves.
+        below: The layers below it.
+    """
     yield from _changed_texts("domains", data, below.domains, below)
     yield from _changed_texts("stages", data, below.stages, below)
-    yield from _kinds(data, below)
+    yield from _kinds(kinds, below)
     yield from _retired(data, below)
     yield from _nulls(data, below)
 
@@ -66,19 +70,14 @@ def _changed_texts(section: str, data: Mapping[str, Any], known: Mapping[str, st
             yield Finding((section, name), f"{name} is declared already ({where}) and can't be changed", at_key=True)
 
 
-def _kinds(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
+def _kinds(kinds: Mapping[str, KindSection], below: Below) -> Iterator[Finding]:
     constants = {constant_of(name, kind): name for name, kind in below.kinds.items()}
-    for name, plain in entries(data, "kinds"):
+    for name, kind in kinds.items():
         path = ("kinds", name)
         if name in below.names.retired:
             replacement = below.names.retired[name]
             yield Finding(path, f"{name} is retired and read as {replacement}; no name is used again", at_key=True)
-            continue
-        try:
-            kind = KindSection.model_validate(plain, context=below)
-        except ValidationError:
-            continue  # reported as a mistake of form
-        if name not in below.kinds:
+        elif name not in below.kinds:
             yield from _constant(name, kind, constants)
         elif _declaration(name, kind) != _declaration(name, below.kinds[name]):
             yield Finding(

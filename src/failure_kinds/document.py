@@ -47,7 +47,8 @@ def _map(description: str) -> Any:
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Built on first use: to load a file takes the validator of a `Document` and no other.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class KindSection(_Section):

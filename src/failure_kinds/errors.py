@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,7 +36,7 @@ class UnregisteredKindError(FailureKindsError, ValueError):
         return str(self.args[0])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """One thing that is wrong with a vocabulary, and where.
 
@@ -106,6 +105,8 @@ def _printable(character: str) -> str:
 
 def _cells(character: str) -> int:
     """How many terminal cells a character takes."""
+    import unicodedata
+
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .document import ClassificationSection, Document, DomainGroup, KindSection, StageSection
 from .spelling import did_you_mean, shown
@@ -21,8 +20,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """Something wrong in plain data.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import Problem
@@ -41,11 +40,11 @@ class Layer(Protocol):
         """Return what was found wrong with it as problems with a place, in order."""
 
 
-@dataclass(frozen=True, slots=True)
 class FileLayer:
     """A YAML file."""
 
-    file: YamlFile
+    def __init__(self, file: YamlFile) -> None:
+        self.file = file
 
     @property
     def name(self) -> str:
@@ -74,12 +73,13 @@ class FileLayer:
         return any(path[:length] in self.file.refused for length in range(len(path) + 1))
 
 
-@dataclass(frozen=True, slots=True)
 class MappingLayer:
     """A Python mapping of the form that a file has."""
 
-    data: Mapping[str, Any]
     name = MAPPING
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
 
     def origin(self, path: NodePath) -> str:
         """Return where a node is written."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import importlib_resources
 from pydantic import ValidationError
 
-from .classification import Base, FailureClassificationConfig
+from .classification import FailureClassificationConfig
 from .conflicts import conflicts_in, constant_of, entries
 from .document import ClassificationSection, Document, DomainGroup, KindSection
 from .errors import Problem, VocabularyError
@@ -72,7 +73,7 @@ class _Laid:
         self.kinds: dict[str, KindSection] = {}
         self.groups: dict[str, tuple[str, ...] | DomainGroup] = {}
         self.retired: dict[str, str] = {}
-        self.config: ClassificationSection = ClassificationSection()
+        self.config: ClassificationSection = ClassificationSection.model_construct()
         self.names = Names(frozenset(), frozenset(), {}, {}, {})
         self.origins: dict[NodePath, str] = {}
         self.problems: list[Problem] = []
@@ -159,8 +160,17 @@ class _Laid:
             findings.append(Finding(("version",), message, at_key=True))
         if not self.problems:  # or what the layers below say isn't known
             reported = {finding.path for finding in findings}
-            findings += (finding for finding in conflicts_in(data, self) if finding.path not in reported)
+            declared = document.kinds if document is not None else self._sound_kinds(data)
+            findings += (finding for finding in conflicts_in(data, declared, self) if finding.path not in reported)
         return document, findings
+
+    def _sound_kinds(self, data: Mapping[str, Any]) -> dict[str, KindSection]:
+        """The declarations that are right in a layer that isn't."""
+        kinds = {}
+        for name, declaration in entries(data, "kinds"):
+            with suppress(ValidationError):
+                kinds[name] = KindSection.model_validate(declaration, context=self)
+        return kinds
 
     def _merge(self, document: Document, layer: Layer) -> None:
         if document.version is not None:
@@ -183,7 +193,7 @@ class _Laid:
         }
         for field, said in declared.items():
             given[field] = {**said, **given.get(field, {})}
-        self.config = FailureClassificationConfig.merged_over(Base(self.names, self.config), given)
+        self.config = FailureClassificationConfig.merged_over(self.config, given)
 
 
 def _origins(layer: Layer, kinds: Mapping[str, KindSection], retired: Mapping[str, str]) -> dict[NodePath, str]:

@@ -11,7 +11,6 @@ import bisect
 import os
 import re
 import stat
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import yaml
@@ -49,30 +48,39 @@ def __dir__() -> list[str]:
     return __all__
 
 
-@dataclass(frozen=True, slots=True)
 class YamlFile:
     """What a YAML file says, and where.
 
     Attributes:
         name: The file, as messages name it.
         data: The root mapping, with text, None, dicts and lists in it; empty if the file says nothing.
-        text: The decoded text.
         problems: What was refused. A refused node is missing from `data` (None in a list).
         refused: Where the refused nodes would have been.
     """
 
-    name: str
-    data: dict[str, Any]
-    text: str
-    problems: tuple[Problem, ...]
-    refused: frozenset[NodePath]
-    _key_at: dict[NodePath, int] = field(repr=False)
-    _value_at: dict[NodePath, int] = field(repr=False)
-    _line_starts: tuple[int, ...] = field(repr=False)
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        data: dict[str, Any],
+        problems: tuple[Problem, ...],
+        refused: frozenset[NodePath],
+        key_at: dict[NodePath, int],
+        value_at: dict[NodePath, int],
+    ) -> None:
+        self.name = name
+        self.data = data
+        self.problems = problems
+        self.refused = refused
+        self._text = text
+        self._line_starts = _line_starts(text)
+        # Where the key and the value of a node stand, in characters from the start.
+        self._key_at = key_at
+        self._value_at = value_at
 
     def problem(self, path: NodePath, message: str, *, at_key: bool = False) -> Problem:
         """Return a problem at the node that a path leads to, or at the nearest one above it that is written down."""
-        return self._problem_at(self._index(path, at_key), message)
+        return _problem_at(self.name, self._text, self._line_starts, self._index(path, at_key), message)
 
     def line(self, path: NodePath) -> int:
         """Return the line, counted from 1, on which the node that a path leads to is written."""
@@ -85,9 +93,6 @@ class YamlFile:
                     return table[path]
             path = path[:-1]
         return self._value_at.get((), 0)
-
-    def _problem_at(self, index: int, message: str) -> Problem:
-        return _problem_at(self.name, self.text, self._line_starts, index, message)
 
 
 def read_yaml(source: Source, name: str | None = None) -> YamlFile:
@@ -201,13 +206,12 @@ class _Builder:
             self.node(event, events)
         return YamlFile(
             self.name,
-            self.root,
             self.text,
+            self.root,
             tuple(self.problems),
             frozenset(self.refused),
             self.key_at,
             self.value_at,
-            self.line_starts,
         )
 
     def events(self) -> Iterator[Any]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from .classification import Explanation, FailureClassificationConfig, Step, explain, look_up
 from .errors import UnregisteredKindError
@@ -31,8 +28,6 @@ WARNED_NAMES: Final = 1000
 OTHER_LABEL: Final = "_OTHER"
 """The metric label of every name that gets none of its own."""
 
-_LOGGER: Final = logging.getLogger("failure_kinds")
-
 T = TypeVar("T")
 
 
@@ -40,8 +35,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind as it is declared.
 
     Attributes:
@@ -100,6 +94,9 @@ class FailureRegistry:
 
         Two reports with the same digest are comparable.
         """
+        import hashlib  # here and below: a first answer has no need of these, and shouldn't wait for them
+        import json
+
         effective = {
             "domains": sorted(self.domains),
             "stages": sorted(self.stages),
@@ -198,7 +195,7 @@ class FailureRegistry:
         explanation = explain(rules, failure_kind, stage, http_status, policy)
         return Explanation(
             explanation.label,
-            tuple(replace(step, origin=self._origin_of(step)) for step in explanation.steps),
+            tuple(step._replace(origin=self._origin_of(step)) for step in explanation.steps),
             tuple(self._notes(rules, failure_kind, stage, http_status)),
         )
 
@@ -259,9 +256,12 @@ class FailureRegistry:
         if not isinstance(name, str) or name in self.failure_kinds or is_namespaced(name):
             return name
         if WARNED.add(name, WARNED_NAMES):
-            _LOGGER.warning("%s", self.why_unregistered(name))
+            import logging
+
+            logger = logging.getLogger("failure_kinds")
+            logger.warning("%s", self.why_unregistered(name))
             if len(WARNED) == WARNED_NAMES:
-                _LOGGER.warning("%d names were unregistered; further ones aren't shown", WARNED_NAMES)
+                logger.warning("%d names were unregistered; further ones aren't shown", WARNED_NAMES)
         return name
 
     def metric_label(self, name: object, budget: int = 100) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING
 
@@ -51,6 +50,8 @@ def nearest(name: object, known: Iterable[str]) -> str | None:
     """Return the known name that a misspelt one is closest to, or None if none is close."""
     if not isinstance(name, str) or len(name) > _LONGEST_SHOWN:
         return None
+    import difflib  # where nothing is misspelt, nobody waits for it
+
     wanted = name.strip().casefold().replace("-", "_").replace(" ", "_")
     matches = difflib.get_close_matches(wanted, sorted(known), n=1)
     return matches[0] if matches else None

@@ -8,8 +8,7 @@ names a file may refer to is known from the validation context.
 import re
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, Protocol, cast
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, cast
 
 from pydantic import (
     AfterValidator,
@@ -79,8 +78,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(NamedTuple):
     """The names that a file may refer to: declared by it or by a file below.
 
     Attributes:
