@@ -7,7 +7,6 @@ import concurrent.futures
 import multiprocessing
 import os
 import pickle
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -95,6 +94,11 @@ class TestTheFilesVariable:
             with pytest.raises(VocabularyError, match=r"^no\.yaml: can't be read: no such file"):
                 classify_failure("agent_timeout")
 
+    def test_is_named_where_its_files_are_wrong(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(FILES_VARIABLE, str(DATA / "yaml" / "misspelt_kind.yaml"))
+        with pytest.raises(VocabularyError, match=r"the files are those that FAILURE_KINDS_FILES names$"):
+            get_registry()
+
 
 def test_threads_that_come_first_at_the_same_time_get_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = []
@@ -163,7 +167,23 @@ def test_a_fork_while_another_thread_is_loading_does_not_hang(monkeypatch: pytes
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is another default there")
-def test_the_default_has_no_state_before_it_is_asked() -> None:
-    reset_registry()
-    assert active._active is None
+def test_resets_in_other_threads_leave_nobody_without_one() -> None:
+    stop = threading.Event()
+
+    def reset_all_the_time() -> None:
+        while not stop.is_set():
+            reset_registry()
+
+    thread = threading.Thread(target=reset_all_the_time)
+    thread.start()
+    try:
+        assert all(get_registry() is not None for _ in range(50))
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("wrong", [None, "team.yaml", {"schema_version": 1}])
+def test_only_a_registry_can_be_set(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="a FailureRegistry is needed, such as load_registry returns"):
+        set_registry(wrong)

@@ -24,6 +24,7 @@ from failure_kinds import (
     explain_failure,
     load_registry,
     reporting_failure_kind,
+    using_registry,
 )
 from failure_kinds.classification import RULES
 
@@ -211,6 +212,13 @@ class TestExplanations:
         explanation = explain_failure("agent_timeout", config=config)
         assert (explanation.rule, explanation.origin) == ("kind", "config")
         assert str(explain_failure("agent_limit", config=config).origin).startswith("failure_kinds.yaml:")
+
+    def test_a_stage_that_only_the_config_knows_is_explained(self) -> None:
+        warm = load_registry({"schema_version": 1, "stages": {"warmup": "The model is being warmed up."}})
+        with using_registry(warm):
+            config = FailureClassificationConfig(by_stage={"warmup": {"default_class": "model"}})
+        explanation = explain_failure("agent_timout", "warmup", config=config)  # type: ignore[arg-type]
+        assert (explanation.rule, explanation.origin, explanation.failure_class) == ("stage_default", "config", MODEL)
 
     @pytest.mark.parametrize(
         ("evidence", "notes"),

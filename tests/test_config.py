@@ -91,6 +91,17 @@ class TestMerging:
         assert config.by_failure_kind["agent_timeout"] is EVALUATION
         assert merged().by_failure_kind["agent_timeout"] is MODEL
 
+    def test_a_registry_given_as_the_context_is_merged_over_instead(self) -> None:
+        registry = load_registry({"schema_version": 1, "kinds": {"new": {"domain": "agent", "summary": "It is new."}}})
+        assert FailureClassificationConfig.model_validate({}, context=registry) == registry.config
+        config = FailureClassificationConfig.model_validate({"by_failure_kind": {"new": "model"}}, context=registry)
+        assert classify_failure("new", config=config) is MODEL
+        assert FailureClassificationConfig.model_validate(config) is config
+
+    def test_a_table_of_statuses_may_mix_numbers_and_ranges(self) -> None:
+        config = FailureClassificationConfig(by_status_code={"5xx": "unknown", 503: FailureClass.MODEL, "504": None})
+        assert [config.by_status_code[status] for status in (500, 503, 504)] == [UNKNOWN, MODEL, None]
+
     def test_as_a_field_of_a_model(self) -> None:
         class Settings(pydantic.BaseModel):
             failures: FailureClassificationConfig = FailureClassificationConfig()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import http
 import json
 import os
 import pickle
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from conftest import DATA
 from hypothesis import given
@@ -90,23 +92,25 @@ class TestAdding:
         adopted = layer(kinds={"new": kind(**{"class": "model"})})
         assert load_registry(adopted, adopted) == load_registry(adopted)
 
+    def test_with_a_summary_and_a_constant_of_its_own(self) -> None:
+        adopted = {"domain": "environment", "class": "evaluation", "summary": "Worded differently."}
+        assert load_registry(layer(kinds={"environment_episode_failed": adopted})) == load_registry()
+
     @pytest.mark.parametrize(
-        "changed",
+        ("changed", "said"),
         [
-            {"class": "evaluation"},
-            {"server_fault": True},
-            {"gate_derived": True},
-            {"domain": "model"},
-            {"constant": "X"},
+            (
+                {"class": "evaluation"},
+                "with another class; to change its class, write a rule under `classification: by_failure_kind:`",
+            ),
+            ({"server_fault": True}, "with another server_fault"),
+            ({"gate_derived": True, "domain": "model"}, "with another domain and gate_derived"),
         ],
     )
-    def test_but_not_say_something_else_of_it(self, changed: dict[str, Any]) -> None:
+    def test_but_not_say_something_else_of_it(self, changed: dict[str, Any], said: str) -> None:
         first = layer(kinds={"new": kind(**{"class": "model"})})
         (problem,) = problems(first, layer(kinds={"new": {**first["kinds"]["new"], **changed}}))
-        assert problem == (
-            "<mapping>: kinds.new: new is declared already (<mapping>:kinds.new), and not like this; to change its "
-            "class, write a rule under `classification: by_failure_kind:`"
-        )
+        assert problem == f"<mapping>: kinds.new: new is declared already (<mapping>:kinds.new), {said}"
 
     def test_two_kinds_of_one_file_cannot_share_a_constant(self) -> None:
         (problem,) = problems(layer(kinds={"one": kind(), "two": kind(constant="ONE")}))
@@ -151,6 +155,13 @@ class TestChanging:
         )
         assert registry.classify_failure("judge_invalid") is MODEL
         assert registry.retired["judge_invalid"] == "judge_unparseable"
+
+    def test_null_takes_a_flag_away(self) -> None:
+        flagged = layer(
+            kinds={"new": kind(server_fault=True)},
+            classification={"server_fault_kinds": {"new": None, "agent_limit": None}},
+        )
+        assert not load_registry(flagged).is_server_failure("new")
 
     def test_null_takes_a_stages_default_away(self) -> None:
         with_default = ruling(by_stage={"agent": {"default_class": "model"}})
@@ -220,12 +231,49 @@ class TestTheForms:
                 layer(retired={"x": "judge_invalid"}),
                 "retired.x: 'judge_invalid' is no kind that a name could be read as",
             ),
-            (layer(classification={"by_status_code": {200: "model"}}), "classification.by_status_code.200: 200 is no"),
+            (layer(classification={"by_status_code": {200: "model"}}), "classification.by_status_code.200: '200' is"),
         ],
     )
     def test_what_a_mapping_may_not_hold(self, given: dict[str, Any], problem: str) -> None:
         (said,) = problems(given)
         assert said.startswith(f"<mapping>: {problem}")
+
+    @pytest.mark.parametrize(
+        ("given", "problem"),
+        [
+            (layer(kinds={1: kind()}), "kinds.1: '1' is no name"),
+            (layer(domains={b"x": "y"}), "domains.a value of type bytes: a value of type bytes can't be a key"),
+            (
+                ruling(by_status_code={429: "model", "429": "model"}),
+                "classification.by_status_code.429: '429' is given",
+            ),
+            (
+                ruling(by_status_code={10**5000: "model"}),
+                "classification.by_status_code.a value of type int: a value of",
+            ),
+            (layer(domains={"x": np.array([1, 2])}), "domains.x: a value of type ndarray can't stand in a vocabulary"),
+            (layer(stages={"x": b"Bytes."}), "stages.x: a value of type bytes can't stand in a vocabulary"),
+            (ruling(by_status_code={True: "model"}), "classification.by_status_code.True: True can't be a key"),
+            (ruling(by_status_code={"9" * 5000: None}), "classification.by_status_code.9999"),
+            ({"[key]": 1, "schema_version": 1}, "[key]: unknown key '[key]'; it is one of schema_version"),
+        ],
+    )
+    def test_what_could_not_stand_in_a_file_is_refused(self, given: Any, problem: str) -> None:
+        assert problems(given)[0].startswith(f"<mapping>: {problem}")
+
+    def test_a_mapping_that_holds_itself_is_nested_too_deep(self) -> None:
+        endless: dict[str, Any] = {"schema_version": 1}
+        endless["classification"] = endless
+        assert len(problems(endless)) >= 1
+
+    def test_what_is_text_or_a_number_by_another_class_is_taken_as_such(self) -> None:
+        class Text(str):
+            __slots__ = ()
+            __hash__ = None  # type: ignore[assignment]
+
+        status = {np.int64(429): Text("model"), http.HTTPStatus.CONFLICT: "model"}
+        config = load_registry({"schema_version": np.int64(1), "classification": {"by_status_code": status}}).config
+        assert config.by_status_code == {429: MODEL, 409: MODEL}
 
     @given(json_values)
     def test_whatever_a_mapping_holds_is_loaded_or_refused(self, value: Any) -> None:
@@ -239,12 +287,40 @@ class TestTheForms:
             ruling(by_failure_kind=value),
             ruling(by_stage={"agent": value}),
             ruling(by_status_code=value),
+            ruling(kind_aliases=value),
             {"schema_version": 1, "other": value},
         ):
             try:
                 load_registry(plain)
             except VocabularyError as error:
                 assert error.problems
+
+
+class TestFollowOnProblems:
+    """One mistake is one problem: what hangs on it isn't reported as well."""
+
+    def test_of_a_kind_that_was_refused(self, tmp_path: Path) -> None:
+        text = (
+            "schema_version: 1\nkinds:\n  new: &anchor {domain: agent}\n"
+            "classification: {by_failure_kind: {new: model}}\n"
+        )
+        (tmp_path / "team.yaml").write_text(text, encoding="utf-8")
+        (problem,) = problems(tmp_path / "team.yaml")
+        assert "the anchor &anchor isn't supported" in problem
+
+    def test_of_kinds_that_were_refused_as_a_whole(self, tmp_path: Path) -> None:
+        text = "schema_version: 1\nkinds: !!map {new: {}}\nclassification: {by_failure_kind: {new: model}}\n"
+        (tmp_path / "team.yaml").write_text(text, encoding="utf-8")
+        (problem,) = problems(tmp_path / "team.yaml")
+        assert "the tag" in problem
+
+    def test_of_a_file_that_could_not_be_read(self) -> None:
+        rules = ruling(by_failure_kind={"new": "model"}, by_stage={"warmup": {}}, kind_aliases={"x": "new"})
+        assert len(problems("no.yaml", rules)) == 1
+        assert len(problems(ruling(by_failure_kind={"agent_timeout": "model"}), base="no.yaml")) == 1
+
+    def test_but_what_is_wrong_by_itself_is(self) -> None:
+        assert len(problems("no.yaml", ruling(by_failure_kind={"agent_timeout": "MODEL"}))) == 2
 
 
 class TestTheBase:
@@ -268,6 +344,7 @@ class TestTheBase:
             "<mapping>: schema_version: schema_version is missing; write `schema_version: 1` at the top",
             "<mapping>: version: version is missing; a base is a whole vocabulary, and states its own",
         ]
+        assert len(problems(base={**self.BASE, "version": None})) == 1
         assert problems(base={**self.BASE, "version": "2.0"}) == [
             "<mapping>: version: '2.0' is no version; write three numbers, such as 1.0.0"
         ]
@@ -323,6 +400,11 @@ class TestRegistriesAsValues:
         )
         assert len({base, *(load_registry(change).digest for change in changes)}) == len(changes) + 1
 
+    def test_the_digest_is_that_of_what_holds_in_the_end(self) -> None:
+        there_and_back = ruling(by_status_code={429: "model"}), ruling(by_status_code={429: None})
+        idle = ruling(http_refinable_kinds={"agent_limit": False})
+        assert load_registry(*there_and_back).digest == load_registry(idle).digest == load_registry().digest
+
     def test_the_digest_does_not_depend_on_the_order_of_keys(self) -> None:
         base = read_yaml_of_bundled()
         turned = {
@@ -344,6 +426,17 @@ class TestRegistriesAsValues:
         assert registry.origin("kind_aliases", "timeout_exceeded") == f"{team}:10"
         assert registry.origin("retired", "judge_invalid") == registry.origin("kind_aliases", "judge_invalid")
         assert registry.origin("by_status_code", 401) is None
+
+    def test_a_later_layer_is_not_the_origin_of_what_it_leaves_alone(self) -> None:
+        first = ruling(by_stage={"agent": {"default_class": "model"}})
+        registry = load_registry(first, ruling(by_stage={"agent": {"by_failure_kind": {"cancelled": "unknown"}}}))
+        assert registry.origin("by_stage", "agent", "default_class") == (
+            "<mapping>:classification.by_stage.agent.default_class"
+        )
+        assert registry.origin("by_stage", "seed", "default_class") is None
+
+    def test_what_is_nowhere_has_no_origin(self) -> None:
+        registry = load_registry()
         assert registry.origin("nowhere") is None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any
 
 import pydantic
@@ -11,10 +12,13 @@ from hypothesis import given
 from strategies import KINDS, REGISTERED, json_values
 
 from failure_kinds import (
+    FailureClass,
     FailureClassificationConfig,
     FailureRegistry,
     UnregisteredKindError,
     canonical_failure_kind,
+    classify_failure,
+    explain_failure,
     is_evaluation_side,
     is_gate_derived,
     is_namespaced,
@@ -23,12 +27,14 @@ from failure_kinds import (
     is_server_status,
     load_registry,
     metric_label,
+    reporting_failure_kind,
     require_failure_kind,
     using_registry,
     validate_failure_kind,
 )
 from failure_kinds.fields import CanonicalFailureKind, FailureKind
 from failure_kinds.registry import WARNED_NAMES
+from failure_kinds.seen import WARNED
 
 ANOTHER = load_registry({"schema_version": 1, "kinds": {"new_kind": {"domain": "agent", "summary": "It is new."}}})
 
@@ -128,6 +134,47 @@ class TestQuestions:
         assert canonical_failure_kind(value) is value or isinstance(value, str)
 
 
+class Hostile(str):
+    """Text whose class has its own mind about comparing and hashing."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+
+class TestTextOfAnotherClass:
+    def test_is_read_as_the_text_that_it_is(self) -> None:
+        name = Hostile("session_lost")
+        assert is_registered(name)
+        assert is_evaluation_side(name)
+        assert is_server_failure(name)
+        assert not is_gate_derived(name)
+        assert metric_label(name) == "session_lost"
+        assert require_failure_kind(name) is name
+        assert validate_failure_kind(name) is name
+        assert canonical_failure_kind(Hostile("judge_invalid")) == "judge_unparseable"
+        assert classify_failure(Hostile("provider_oom_killed"), Hostile("agent")) is FailureClass.MODEL  # type: ignore[arg-type]
+        assert explain_failure(Hostile("provider_oom_killed"), Hostile("agent")).rule == "stage_kind"  # type: ignore[arg-type]
+        assert reporting_failure_kind(name, None) == "session_lost"
+
+    def test_a_value_that_refuses_to_be_compared_counts_as_none(self) -> None:
+        class Refusing:
+            def __eq__(self, other: object) -> bool:
+                raise RuntimeError
+
+            def __hash__(self) -> int:
+                raise RuntimeError
+
+            def __bool__(self) -> bool:
+                raise RuntimeError
+
+        value: Any = Refusing()
+        assert classify_failure(value, value, value, value) is FailureClass.UNKNOWN
+        assert explain_failure(value, value, value, value).failure_class is FailureClass.UNKNOWN
+
+
 class TestValidating:
     @pytest.mark.parametrize("name", [*REGISTERED[:3], "acme:quota", None, 5, ["agent_timeout"]])
     def test_passes_in_silence(self, name: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -160,6 +207,16 @@ class TestValidating:
         messages = [record.getMessage() for record in caplog.records]
         assert len(messages) == WARNED_NAMES + 1
         assert messages[-1] == "1000 names were unregistered; further ones aren't shown"
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+    @pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+    def test_a_fork_while_another_thread_warns_does_not_hang(self) -> None:
+        with WARNED._lock:
+            child = os.fork()
+            if child == 0:  # pragma: no cover  # the child's lines aren't seen
+                os._exit(0 if validate_failure_kind("agent_timout") == "agent_timout" else 1)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
 
 
 class TestRequiring:

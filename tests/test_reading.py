@@ -77,7 +77,8 @@ def test_lines_are_counted_as_editors_do(tmp_path: Path, end: str) -> None:
     # YAML takes U+0085 and U+2028 for line ends as well; no editor does.
     content = f'\ufeffa: "x\u2028y\u0085z"{end}b: é{end}c: &anchor d{end}'
     (problem,) = read_yaml(write(tmp_path, content), "file.yaml").problems
-    assert (problem.line, problem.column, problem.source_line) == (3, 4, "c: &anchor d")
+    assert (problem.line, problem.column) == (3, 4)
+    assert problem.excerpt == "    c: &anchor d\n       ^"
 
 
 def test_a_node_is_found_by_its_path(tmp_path: Path) -> None:
@@ -115,6 +116,11 @@ class TestRefusedNodes:
 
 
 class TestFilesThatCannotBeRead:
+    @pytest.mark.parametrize("source", [None, 5, b"file.yaml", ["file.yaml"]])
+    def test_what_is_no_file(self, source: Any) -> None:
+        with pytest.raises(VocabularyError, match=r"a path, a resource or a mapping is needed here$"):
+            read_yaml(source)
+
     def test_missing(self, tmp_path: Path) -> None:
         with pytest.raises(VocabularyError, match=r"^no\.yaml: can't be read: no such file or directory$"):
             read_yaml(tmp_path / "no.yaml", "no.yaml")

@@ -69,9 +69,6 @@ class TestEachKind:
         explanation = REGISTRY.explain_failure(name)
         assert (explanation.failure_class, explanation.rule) == (decided()[name][1], "kind")
 
-    def test_begins_with_its_domain_or_stands_alone(self, name: str) -> None:
-        assert re.fullmatch(r"[a-z][a-z0-9_]*", name)
-
     def test_has_a_constant_that_is_its_name_in_upper_case_but_for_one(self, name: str) -> None:
         constant = "EPISODE_FAILED" if name == "environment_episode_failed" else name.upper()
         assert REGISTRY.kinds[name].constant == constant

@@ -11,6 +11,7 @@ Names are loaded on first use, so that importing a constant costs no more than t
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from . import constants
@@ -135,4 +136,4 @@ if not TYPE_CHECKING:  # pragma: no branch
                 return getattr(registry, name.lower())
             if name in registry.constants:
                 return registry.constants[name]
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=__import__(__name__))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])

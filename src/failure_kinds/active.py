@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from .errors import VocabularyError
 from .loading import load_registry
+from .registry import FailureRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from .registry import FailureRegistry
 
 __all__ = ["FILES_VARIABLE", "get_registry", "reset_registry", "set_registry", "using_registry"]
 
@@ -37,21 +37,34 @@ def get_registry() -> FailureRegistry:
     Raises:
         VocabularyError: It has to be loaded, and something is wrong with the files.
     """
+    return _scoped.get() or _active or _load()
+
+
+def _load() -> FailureRegistry:
     global _active
-    scoped = _scoped.get()
-    if scoped is not None:
-        return scoped
-    if _active is None:
-        with _lock:
-            if _active is None:
-                files = os.environ.get(FILES_VARIABLE, "").split(os.pathsep)
+    with _lock:
+        if _active is None:
+            files = os.environ.get(FILES_VARIABLE, "").split(os.pathsep)
+            try:
                 _active = load_registry(*filter(None, files))
-    return _active
+            except VocabularyError as error:
+                hint = f"{error.loaded or 'nothing'}; the files are those that {FILES_VARIABLE} names"
+                raise VocabularyError(error.problems, hint) from None
+        return _active
 
 
 def set_registry(registry: FailureRegistry) -> None:
-    """Make a registry the active one, for the whole process."""
+    """Make a registry the active one, for the whole process.
+
+    Args:
+        registry: What `load_registry` returned.
+
+    Raises:
+        TypeError: It is something else, such as a file's name.
+    """
     global _active
+    if not isinstance(registry, FailureRegistry):
+        raise TypeError(f"a FailureRegistry is needed, such as load_registry returns, not {registry!r}")
     with _lock:
         _active = registry
 

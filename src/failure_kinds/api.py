@@ -47,7 +47,8 @@ def classify_failure(
     >>> classify_failure("provider_oom_killed", "agent"), classify_failure("provider_oom_killed", "seed")
     (<FailureClass.MODEL: 'model'>, <FailureClass.EVALUATION: 'evaluation'>)
     """
-    return (config or get_registry().config).rules.classify(failure_kind, stage, http_status, policy)
+    config = get_registry().config if config is None else config
+    return config.rules.classify(failure_kind, stage, http_status, policy)
 
 
 def reporting_failure_kind(
@@ -75,7 +76,8 @@ def reporting_failure_kind(
     >>> reporting_failure_kind(None, 503), reporting_failure_kind("model_context_limit", 500)
     ('model_server_error', 'model_context_limit')
     """
-    return (config or get_registry().config).rules.reporting_kind(kind, http_status, policy)
+    config = get_registry().config if config is None else config
+    return config.rules.reporting_kind(kind, http_status, policy)
 
 
 def explain_failure(

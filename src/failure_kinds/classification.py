@@ -20,6 +20,7 @@ from .document import ClassificationSection, StageSection
 from .failure_class import FailureClass
 from .frozen import FrozenDict
 from .rules import CompiledRules, is_policy, status_evidence
+from .spelling import plain_text
 
 if TYPE_CHECKING:
     from .registry import FailureRegistry
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     ClassRules = Mapping[str, FailureClass | str | None]
     KindRules = Mapping[str, str | None]
     FlagRules = Mapping[str, bool | None]
-    StatusClassRules = Mapping[int, FailureClass | str | None] | ClassRules
-    StatusKindRules = Mapping[int, str | None] | KindRules
+    StatusClassRules = (
+        Mapping[int, FailureClass | str | None] | ClassRules | Mapping[int | str, FailureClass | str | None]
+    )
+    StatusKindRules = Mapping[int, str | None] | KindRules | Mapping[int | str, str | None]
 
 __all__ = [
     "RULES",
@@ -150,10 +153,27 @@ class FailureClassificationConfig(ClassificationSection):
     else:
 
         def __init__(self, **given: Any) -> None:
-            active = _default_classification_config()
-            _validate(self, given, active)
-            object.__setattr__(self, "__dict__", self._merged(active.config, _given(self)))
-            self._compile()
+            self._merge(given, _default_classification_config())
+
+    def _merge(self, given: Mapping[str, Any], registry: FailureRegistry) -> None:
+        """Become what is given, merged over a registry's rules."""
+        _validate(self, given, registry)
+        object.__setattr__(self, "__dict__", self._merged(registry.config, _given(self)))
+        self._compile()
+
+    @classmethod
+    def model_validate(cls, obj: Any, *, context: Any = None, **options: Any) -> Self:
+        """Return a configuration, merged over the rules of the registry that is given as the context, if one is.
+
+        Raises:
+            pydantic.ValidationError: As for the constructor.
+            VocabularyError: As for the constructor.
+        """
+        if context is None or not isinstance(obj, Mapping):
+            return super().model_validate(obj, **options)
+        config = cls.__new__(cls)
+        config._merge(obj, context)  # noqa: SLF001
+        return config
 
     @classmethod
     def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
@@ -212,12 +232,18 @@ class FailureClassificationConfig(ClassificationSection):
             update: Field -> its new value, in any form that the constructor takes.
             deep: Makes no difference: nothing of it can change.
 
+        Returns:
+            A configuration in which a replaced map holds what is given and no more. Read back from a dump, it is
+            merged over the active registry's rules, as any configuration is.
+
         Raises:
             pydantic.ValidationError: As for the constructor.
         """
         if not update:
             return self
-        checked = _given(ClassificationSection.model_validate(update, context=_default_classification_config()))
+        checking = type(self).__new__(type(self))
+        _validate(checking, update, _default_classification_config())
+        checked = _given(checking)
         replaced = self._merged(ClassificationSection.model_construct(), checked)
         return self.model_construct(**{**self.__dict__, **{name: replaced[name] for name in checked}})
 
@@ -303,7 +329,8 @@ def explain(
     kind = config.rules.kind(failure_kind)
     status = status_evidence(http_status)
     label, label_rule = config.rules.label(kind, status, is_policy(policy))
-    of_stage = ("by_stage", stage) if isinstance(stage, str) and stage in config.by_stage else None
+    known_stage = plain_text(stage)
+    of_stage = ("by_stage", known_stage) if known_stage is not None and known_stage in config.by_stage else None
     entries: tuple[tuple[str | int, ...] | None, ...] = (
         ("by_status_code", status) if status is not None else None,
         (*of_stage, "by_failure_kind", kind) if of_stage and kind is not None else None,
@@ -323,5 +350,5 @@ def look_up(config: ClassificationSection, entry: tuple[str | int, ...] | None) 
         return None
     found: Any = config
     for key in entry:
-        found = found.get(key) if isinstance(found, Mapping) else getattr(found, str(key))
+        found = found.get(key) if isinstance(found, Mapping) else getattr(found, str(key), None)
     return cast("FailureClass | None", found)

@@ -6,16 +6,22 @@ It is looked for in plain data rather than by the models' validators, so that it
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from .document import STATUS_TABLES, KindSection
 from .findings import Finding
+from .spelling import shown
 from .terms import RESERVED_CONSTANTS, Names, statuses
 
 if TYPE_CHECKING:
-    from .document import ClassificationSection, KindSection
+    from .document import ClassificationSection
     from .reading import NodePath
 
 __all__ = ["Below", "conflicts_in", "constant_of", "entries"]
+
+
+# What two declarations of a kind must agree in.
+_DECLARED: Final = ("domain", "failure_class", "server_fault", "gate_derived")
 
 
 def __dir__() -> list[str]:
@@ -79,18 +85,11 @@ def _kinds(kinds: Mapping[str, KindSection], below: Below) -> Iterator[Finding]:
             yield Finding(path, f"{name} is retired and read as {replacement}; no name is used again", at_key=True)
         elif name not in below.kinds:
             yield from _constant(name, kind, constants)
-        elif _declaration(name, kind) != _declaration(name, below.kinds[name]):
-            yield Finding(
-                path,
-                f"{name} is declared already ({below.origins[path]}), and not like this; to change its class, write a "
-                "rule under `classification: by_failure_kind:`",
-                at_key=True,
-            )
-
-
-def _declaration(name: str, kind: KindSection) -> tuple[object, ...]:
-    """What two declarations of a kind must agree in."""
-    return kind.domain, kind.failure_class, kind.server_fault, kind.gate_derived, constant_of(name, kind)
+        elif changed := [part for part in _DECLARED if getattr(kind, part) != getattr(below.kinds[name], part)]:
+            parts = " and ".join(KindSection.model_fields[part].alias or part for part in changed)
+            message = f"{name} is declared already ({below.origins[path]}), with another {parts}"
+            advice = "; to change its class, write a rule under `classification: by_failure_kind:`"
+            yield Finding(path, message + (advice if "failure_class" in changed else ""), at_key=True)
 
 
 def _constant(name: str, kind: KindSection, constants: dict[str, str]) -> Iterator[Finding]:
@@ -125,17 +124,13 @@ def _nulls(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
                 yield from _nulls_of(data, ("classification", "by_stage", stage, "by_failure_kind"), kinds)
         elif isinstance(known := getattr(below.config, field, None), Mapping):
             # What this layer declares has its key before its rules are laid over that.
-            own = declared if field == "by_failure_kind" else below.names.retired if field == "kind_aliases" else ()
-            yield from _nulls_of(data, ("classification", field), {*known, *own})
+            own = {"by_failure_kind": declared, "server_fault_kinds": declared, "kind_aliases": below.names.retired}
+            yield from _nulls_of(data, ("classification", field), {*known, *own.get(field, ())})
 
 
 def _nulls_of(data: Mapping[str, Any], path: NodePath, known: Collection[str | int]) -> Iterator[Finding]:
     for key, value in entries(data, *path):
-        if value is None and not _stands_in(key, known):
-            message = f"there is no rule for {key} that null could take away; is a space missing after a colon?"
+        keys = statuses(key) if path[-1] in STATUS_TABLES else (key,)
+        if value is None and not any(key in known for key in keys):
+            message = f"there is no rule for {shown(key)} that null could take away; is a space missing after a colon?"
             yield Finding((*path, key), message, at_key=True)
-
-
-def _stands_in(key: str | int, known: Collection[str | int]) -> bool:
-    is_status = str(key).isdecimal() or key in ("4xx", "5xx")
-    return key in known or (is_status and any(status in known for status in statuses(key)))

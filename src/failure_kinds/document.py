@@ -35,7 +35,15 @@ from .terms import (
     refuse,
 )
 
-__all__ = ["ClassificationSection", "Document", "DomainGroup", "KindSection", "StageSection", "json_schema"]
+__all__ = [
+    "STATUS_TABLES",
+    "ClassificationSection",
+    "Document",
+    "DomainGroup",
+    "KindSection",
+    "StageSection",
+    "json_schema",
+]
 
 
 def __dir__() -> list[str]:
@@ -73,7 +81,7 @@ class KindSection(_Section):
 class DomainGroup(_Section):
     """A group that holds the kinds of a domain."""
 
-    domain: DomainName = Field(description="The domain whose kinds are in it, in the order of their declaration.")
+    domain: DomainName = Field(description="The domain whose kinds are in it, by name.")
 
 
 class StageSection(_Section):
@@ -110,9 +118,16 @@ class ClassificationSection(_Section):
 
 
 def _distinct(members: tuple[str, ...]) -> tuple[str, ...]:
-    if twice := [name for position, name in enumerate(members) if name in members[:position]]:
-        raise refuse(f"{shown(twice[0])} is given twice")
+    seen: set[str] = set()
+    for name in members:
+        if name in seen:
+            raise refuse(f"{shown(name)} is given twice")
+        seen.add(name)
     return members
+
+
+STATUS_TABLES = tuple(name for name in ClassificationSection.model_fields if name.endswith("by_status_code"))
+"""The maps of the classification whose keys are HTTP statuses."""
 
 
 def _form_of_group(value: object) -> str:

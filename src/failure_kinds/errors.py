@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from .spelling import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FailureKindsError", "Problem", "UnregisteredKindError", "VocabularyError"]
+__all__ = ["FailureKindsError", "Problem", "UnregisteredKindError", "VocabularyError", "excerpt"]
 
-_EXCERPT_WIDTH = 100
+_EXCERPT_WIDTH: Final = 100
+_SHOWN_PROBLEMS: Final = 100
 
 
 def __dir__() -> list[str]:
@@ -45,32 +48,30 @@ class Problem:
         line: Its line, counted from 1; None where the file as a whole is meant.
         column: The column in characters, counted from 1; None where there is none.
         message: What is wrong and what to do about it, in one line.
-        source_line: The text of the line, for the excerpt; it takes no part in comparisons.
+        excerpt: The line, or the part of it around the column, with a caret below the spot; None where there is no
+            line. It takes no part in comparisons.
     """
 
     file: str
     line: int | None
     column: int | None
     message: str
-    source_line: str | None = field(default=None, compare=False, repr=False)
+    excerpt: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         return f"{place}: {self.message}"
 
     def render(self) -> str:
-        """Return the problem as text: place and message, then the line with a caret under the spot."""
-        if self.source_line is None or self.column is None:
-            return str(self)
-        excerpt, caret = _excerpt(self.source_line, self.column)
-        return f"{self}\n    {excerpt}\n    {caret}"
+        """Return the problem as text: place and message, and below them the excerpt."""
+        return str(self) if self.excerpt is None else f"{self}\n{self.excerpt}"
 
 
 class VocabularyError(FailureKindsError, ValueError):
     """A vocabulary can't be used; all that is wrong with it is said at once.
 
     Attributes:
-        problems: Every problem, in the order of the files.
+        problems: Every problem, in the order of the files. The error's text shows the first hundred.
         loaded: The vocabulary that the files were to be laid over, such as `vocabulary 1.0.0 from failure_kinds.yaml`.
     """
 
@@ -80,27 +81,35 @@ class VocabularyError(FailureKindsError, ValueError):
         super().__init__(self.problems, loaded)
 
     def __str__(self) -> str:
-        blocks = [problem.render() for problem in self.problems]
+        blocks = [problem.render() for problem in self.problems[:_SHOWN_PROBLEMS]]
+        if len(self.problems) > _SHOWN_PROBLEMS:
+            blocks.append(f"... and {len(self.problems) - _SHOWN_PROBLEMS} more")
         if self.loaded is not None:
             count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
             blocks.append(f"{count}; checked against {self.loaded}")
         return "\n".join(blocks)
 
 
-def _excerpt(line: str, column: int) -> tuple[str, str]:
-    """The part of a line around a column, safe to print, and a caret that stands under the column."""
-    start = max(0, column - 1 - _EXCERPT_WIDTH // 2) if len(line) > _EXCERPT_WIDTH else 0
-    end = start + _EXCERPT_WIDTH
-    before = ("…" if start else "") + "".join(map(_printable, line[start : column - 1]))
-    after = "".join(map(_printable, line[column - 1 : end])) + ("…" if len(line) > end else "")
-    return (before + after).rstrip(), " " * sum(map(_cells, before)) + "^"
+def excerpt(text: str, start: int, end: int, spot: int) -> str:
+    """Return a line of a text with a caret below a spot of it; of a long line, the part around the spot.
+
+    Args:
+        text: The whole text.
+        start: Where the line starts in it.
+        end: Where the line ends.
+        spot: Where the spot is.
+    """
+    first, last = start, end
+    if end - start > _EXCERPT_WIDTH:
+        first = max(start, spot - _EXCERPT_WIDTH // 2)
+        last = min(end, first + _EXCERPT_WIDTH)
+    before = ("…" if first > start else "") + _one_line(text[first:spot])
+    after = _one_line(text[spot:last]) + ("…" if last < end else "")
+    return f"    {(before + after).rstrip()}\n    {' ' * sum(map(_cells, before))}^"
 
 
-def _printable(character: str) -> str:
-    """A character that can't harm a terminal: tabs are one space, what doesn't print is shown by its escape."""
-    if character == "\t":
-        return " "
-    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+def _one_line(text: str) -> str:
+    return printable(text.replace("\t", " "))
 
 
 def _cells(character: str) -> int:

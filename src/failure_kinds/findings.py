@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .document import ClassificationSection, Document, DomainGroup, KindSection, StageSection
 from .spelling import did_you_mean, shown
-from .terms import SCHEMA_VERSION
+from .terms import SCHEMA_VERSION, UNKNOWN_NAME
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -27,22 +27,26 @@ class Finding(NamedTuple):
         path: The keys and list positions that lead to the node.
         message: What is wrong with it.
         at_key: Whether its key is meant rather than its value.
+        unknown_name: Whether it is a name that nobody declares, as far as that is known.
     """
 
     path: tuple[str | int, ...]
     message: str
     at_key: bool = False
+    unknown_name: bool = False
 
 
 def findings_in(error: ValidationError) -> Iterator[Finding]:
     """Yield what the validation of a `Document` found, in pydantic's order."""
     for details in error.errors(include_url=False):
         path, at_key = details["loc"], False
-        if path[-1] == "[key]":
+        if details["type"] in ("extra_forbidden", "missing"):
+            at_key = True
+        elif path[-1] == "[key]":
             path, at_key = path[:-1], True
-        elif path[0] == "groups":
+        if path[0] == "groups" and len(path) > 2:
             path = path[:2] + path[3:]  # without the name of the form that was tried, which isn't in the file
-        yield Finding(path, _message(details, path), at_key or details["type"] in ("extra_forbidden", "missing"))
+        yield Finding(path, _message(details, path), at_key, details["type"] == UNKNOWN_NAME)
 
 
 def _message(details: ErrorDetails, path: tuple[str | int, ...]) -> str:

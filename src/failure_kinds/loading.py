@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from .classification import FailureClassificationConfig
 from .conflicts import conflicts_in, constant_of, entries
-from .document import ClassificationSection, Document, DomainGroup, KindSection
+from .document import STATUS_TABLES, ClassificationSection, Document, DomainGroup, KindSection
 from .errors import Problem, VocabularyError
 from .findings import Finding, findings_in
 from .frozen import FrozenDict
@@ -77,6 +77,8 @@ class _Laid:
         self.names = Names(frozenset(), frozenset(), {}, {}, {})
         self.origins: dict[NodePath, str] = {}
         self.problems: list[Problem] = []
+        # Whether something that may declare names couldn't be read, so that an unknown name may be a known one.
+        self.incomplete = False
 
     def lay(self, source: Source | Mapping[str, Any], name: str | None = None, *, is_base: bool = False) -> None:
         """Lay a layer over those so far, or keep what is wrong with it."""
@@ -84,8 +86,10 @@ class _Laid:
             layer: Layer = MappingLayer(source) if isinstance(source, Mapping) else FileLayer(read_yaml(source, name))
         except VocabularyError as error:
             self.problems += error.problems
+            self.incomplete = True
             return
-        self.names = self._names_with(layer.data)
+        self.incomplete |= any(len(path) == 1 for path in layer.refused)
+        self.names = self._names_with(layer)
         document, findings = self._check(layer.data, is_base)
         self.problems += layer.problems(findings)
         if document is not None and not self.problems:
@@ -125,19 +129,21 @@ class _Laid:
             FrozenDict(self.origins),
         )
 
-    def _names_with(self, data: Mapping[str, Any]) -> Names:
+    def _names_with(self, layer: Layer) -> Names:
         """The names so far and those that a layer declares, as far as its form allows to tell."""
         registered, gate_derived = set(self.names.registered), set(self.names.gate_derived)
-        for name, kind in entries(data, "kinds"):
-            if name not in registered | gate_derived:
+        refused = ((path[1], None) for path in layer.refused if len(path) == 2 and path[0] == "kinds")
+        for name, kind in (*entries(layer.data, "kinds"), *refused):
+            if name not in registered and name not in gate_derived:
                 derived = isinstance(kind, Mapping) and kind.get("gate_derived") in (True, "true")
-                (gate_derived if derived else registered).add(name)
+                (gate_derived if derived else registered).add(str(name))
+        declared = {section: dict(entries(layer.data, section)) for section in ("retired", "stages", "domains")}
         return Names(
             registered,
             gate_derived,
-            {**dict(entries(data, "retired")), **self.names.retired},
-            {**dict(entries(data, "stages")), **self.names.stages},
-            {**dict(entries(data, "domains")), **self.names.domains},
+            {**declared["retired"], **self.names.retired},
+            {**declared["stages"], **self.names.stages},
+            {**declared["domains"], **self.names.domains},
         )
 
     def _check(self, data: Mapping[str, Any], is_base: bool) -> tuple[Document | None, list[Finding]]:
@@ -146,13 +152,15 @@ class _Laid:
             return None, []  # a file that says nothing changes nothing
         document, findings = None, []
         try:
-            document = Document.model_validate(dict(data), context=self)
+            document = Document.model_validate(data, context=self)
         except ValidationError as error:
             findings = list(findings_in(error))
         if "schema_version" in data and any(finding.path == ("schema_version",) for finding in findings):
             # A file of another form can't be judged by this one.
             return None, [finding for finding in findings if finding.path == ("schema_version",)]
-        if is_base and "version" not in data:
+        if self.incomplete:
+            findings = [finding for finding in findings if not finding.unknown_name]
+        if is_base and data.get("version") is None:
             message = "version is missing; a base is a whole vocabulary, and states its own"
             findings.append(Finding(("version",), message, at_key=True))
         if not is_base and "version" in data:
@@ -221,10 +229,11 @@ def _rules(data: Mapping[str, Any]) -> Iterator[tuple[NodePath, NodePath]]:
             yield path, path
         for key in exact_last(key for key, _ in entries(data, *path)):
             if field == "by_stage":
-                yield (*path, key, "default_class"), (*path, key, "default_class")
-                for kind, _ in entries(data, *path, key, "by_failure_kind"):
-                    yield (*path, key, "by_failure_kind", kind), (*path, key, "by_failure_kind", kind)
-            elif field.endswith("by_status_code"):
+                stage = (*path, key)
+                rules = [(*stage, "by_failure_kind", kind) for kind, _ in entries(data, *stage, "by_failure_kind")]
+                rules += [(*stage, name) for name, _ in entries(data, *stage) if name == "default_class"]
+                yield from zip(rules, rules, strict=True)
+            elif field in STATUS_TABLES:
                 yield from (((*path, status), (*path, key)) for status in statuses(key))
             else:
                 yield (*path, key), (*path, key)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import yaml
 
-from .errors import Problem, VocabularyError
-from .spelling import shown
+from .errors import Problem, VocabularyError, excerpt
+from .spelling import printable, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,9 +106,12 @@ def read_yaml(source: Source, name: str | None = None) -> YamlFile:
         VocabularyError: The file can't be opened, or isn't YAML to its end. What is refused but leaves the rest
             readable is in the `problems` of the result instead, so that it can be reported with everything else.
     """
+    if not isinstance(source, str | os.PathLike) and not hasattr(source, "open"):
+        problem = Problem(shown(source), None, None, "a path, a resource or a mapping is needed here")
+        raise VocabularyError([problem])
     if name is None:
         name = os.fsdecode(source) if isinstance(source, str | os.PathLike) else source.name
-        name = name.encode("utf-8", "backslashreplace").decode("utf-8")
+    name = printable(name)
     try:
         raw = _read_bytes(source)
     except (OSError, ValueError) as error:
@@ -155,7 +158,9 @@ def _problem_at(name: str, text: str, line_starts: tuple[int, ...], index: int, 
     line = bisect.bisect_right(line_starts, index)
     start = line_starts[line - 1]
     end = line_starts[line] if line < len(line_starts) else len(text)
-    return Problem(name, line, index - start + 1, message, text[start:end].rstrip("\r\n"))
+    while end > start and text[end - 1] in "\r\n":
+        end -= 1
+    return Problem(name, line, index - start + 1, message, excerpt(text, start, max(end, index), index))
 
 
 class _Mapping:

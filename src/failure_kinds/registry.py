@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from .classification import Explanation, FailureClassificationConfig, Step, explain, look_up
 from .errors import UnregisteredKindError
@@ -12,7 +12,7 @@ from .failure_class import FailureClass
 from .frozen import FrozenDict
 from .rules import status_evidence
 from .seen import LABELLED, WARNED
-from .spelling import did_you_mean, is_namespaced, shown
+from .spelling import did_you_mean, is_namespaced, plain_text, shown
 from .terms import Names
 
 if TYPE_CHECKING:
@@ -56,6 +56,12 @@ class Kind(NamedTuple):
     failure_class: FailureClass | None
     server_fault: bool
     gate_derived: bool
+
+
+def _without_idle(rules: dict[str, Any]) -> dict[str, Any]:
+    """Rules without the entries that say nothing: nulls, flags that are down, and maps of nothing else."""
+    said = {key: _without_idle(value) if isinstance(value, dict) else value for key, value in rules.items()}
+    return {key: value for key, value in said.items() if value not in (None, False, {})}
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class FailureRegistry:
             },
             "groups": dict(self.groups),
             "retired": dict(self.retired),
-            "config": self.config.model_dump(mode="json"),
+            "config": _without_idle(self.config.model_dump(mode="json")),
         }
         return hashlib.sha256(json.dumps(effective, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -207,14 +213,15 @@ class FailureRegistry:
     def _notes(
         self, config: FailureClassificationConfig, kind: object, stage: object, http_status: object
     ) -> Iterator[str]:
-        if isinstance(kind, str):
-            if (read_as := config.rules.kind(kind)) != kind:
-                yield f"{shown(kind)} is read as {read_as!r}"
-            elif kind not in self.kinds and (reason := self.why_unregistered(kind)):
+        name, known_stage = plain_text(kind), plain_text(stage)
+        if name is not None:
+            if (read_as := config.rules.kind(name)) != name:
+                yield f"{shown(name)} is read as {read_as!r}"
+            elif name not in self.kinds and (reason := self.why_unregistered(name)):
                 yield reason
         elif kind is not None:
             yield f"{shown(kind)} isn't text, so it counts as no failure kind"
-        if stage is not None and not (isinstance(stage, str) and stage in self.stages):
+        if stage is not None and known_stage not in self.stages and known_stage not in config.by_stage:
             yield f"{shown(stage)} isn't a stage of the vocabulary, so it has no rule{did_you_mean(stage, self.stages)}"
         if http_status is not None and status_evidence(http_status) is None:
             yield f"{shown(http_status)} isn't an integer from 400 to 599, so it counts as no HTTP status"
@@ -223,55 +230,58 @@ class FailureRegistry:
 
     def is_registered(self, name: object) -> bool:
         """Whether a producer may emit a name; see `failure_kinds.is_registered`."""
-        return isinstance(name, str) and name in self.failure_kinds
+        return plain_text(name) in self.failure_kinds
 
     def is_gate_derived(self, name: object) -> bool:
         """Whether a kind is derived from saved rows; see `failure_kinds.is_gate_derived`."""
-        return isinstance(name, str) and name in self.gate_derived_kinds
+        return plain_text(name) in self.gate_derived_kinds
 
     def is_evaluation_side(self, name: object, config: FailureClassificationConfig | None = None) -> bool:
         """Whether the kind rule alone says `EVALUATION`; see `failure_kinds.is_evaluation_side`."""
-        rules = (config or self.config).by_failure_kind
-        return isinstance(name, str) and name in self.kinds and rules.get(name) is FailureClass.EVALUATION
+        rules = (self.config if config is None else config).by_failure_kind
+        kind = plain_text(name)
+        return kind is not None and kind in self.kinds and rules.get(kind) is FailureClass.EVALUATION
 
     def is_server_failure(self, kind: object, config: FailureClassificationConfig | None = None) -> bool:
         """Whether an evaluation failure of a kind is a server's; see `failure_kinds.is_server_failure`."""
-        config = config or self.config
+        config = self.config if config is None else config
         return config.server_fault_kinds.get(config.rules.kind(kind) or "") is True
 
     def canonical_failure_kind(self, name: T) -> T | str:
         """Return the replacement of a retired name; see `failure_kinds.canonical_failure_kind`."""
-        return self.retired.get(name, name) if isinstance(name, str) else name
+        return self.retired.get(plain_text(name) or "", name)
 
     def require_failure_kind(self, name: object) -> str:
         """Return a name that a producer may emit; see `failure_kinds.require_failure_kind`."""
-        if not isinstance(name, str):
+        text = plain_text(name)
+        if text is None:
             raise UnregisteredKindError(f"a failure kind is needed, not {shown(name)}", name)
-        if reason := self.why_unregistered(name):
+        if reason := self.why_unregistered(text):
             raise UnregisteredKindError(reason, name)
-        return name
+        return cast("str", name)
 
     def validate_failure_kind(self, name: T) -> T:
         """Return a name as it is, and warn of one that isn't registered; see `failure_kinds.validate_failure_kind`."""
-        if not isinstance(name, str) or name in self.failure_kinds or is_namespaced(name):
+        text = plain_text(name)
+        if text is None or text in self.failure_kinds or is_namespaced(text):
             return name
-        if WARNED.add(name, WARNED_NAMES):
+        seen = WARNED.admit(text, WARNED_NAMES)
+        if seen.is_new:
             import logging
 
             logger = logging.getLogger("failure_kinds")
-            logger.warning("%s", self.why_unregistered(name))
-            if len(WARNED) == WARNED_NAMES:
+            logger.warning("%s", self.why_unregistered(text))
+            if seen.is_last:
                 logger.warning("%d names were unregistered; further ones aren't shown", WARNED_NAMES)
         return name
 
     def metric_label(self, name: object, budget: int = 100) -> str:
         """Return a label of low cardinality for a name; see `failure_kinds.metric_label`."""
-        name = self.canonical_failure_kind(name)
-        if isinstance(name, str):
-            if name in self.kinds:
-                return name
-            if is_namespaced(name) and (name in LABELLED or LABELLED.add(name, budget)):
-                return name
+        label = plain_text(self.canonical_failure_kind(name))
+        if label is None:
+            return OTHER_LABEL
+        if label in self.kinds or (is_namespaced(label) and LABELLED.admit(label, budget).is_known):
+            return label
         return OTHER_LABEL
 
     def why_unregistered(self, name: str) -> str | None:

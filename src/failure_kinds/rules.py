@@ -9,7 +9,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from .spelling import is_namespaced
+from .spelling import is_namespaced, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,10 +79,12 @@ class CompiledRules:
         try:
             table = self._answers[policy][http_status][stage]
             answer = table.get(failure_kind)
-        except (KeyError, TypeError):  # recorded in another form than the tables'
-            known_stage = stage if isinstance(stage, str) and stage in self._answers[True][None] else None
-            kind = failure_kind if isinstance(failure_kind, str) else None
-            return self.classify(kind, known_stage, status_evidence(http_status), is_policy(policy))
+        except Exception:  # noqa: BLE001  # recorded in another form than the tables', or in a hostile one
+            known_stage = plain_text(stage)
+            by_stage = self._answers[is_policy(policy)][status_evidence(http_status)]
+            table = by_stage[known_stage if known_stage in by_stage else None]
+            failure_kind = plain_text(failure_kind)
+            answer = table.get(failure_kind)
         if answer is not None:
             return answer
         return table[_NAMESPACED if http_status is not None and is_namespaced(failure_kind) else None]
@@ -93,7 +95,8 @@ class CompiledRules:
 
     def kind(self, failure_kind: object) -> str | None:
         """Return the kind that a recorded one is read as; None if it isn't text."""
-        return self._aliases.get(failure_kind, failure_kind) if isinstance(failure_kind, str) else None
+        kind = plain_text(failure_kind)
+        return None if kind is None else self._aliases.get(kind, kind)
 
     def label(self, kind: str | None, status: int | None, policy: bool) -> tuple[str | None, str]:
         """Return what to call a failure, and the name of the rule that asks for the class of that.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "is_name", "is_namespaced", "nearest", "shown"]
+__all__ = ["did_you_mean", "is_name", "is_namespaced", "nearest", "plain_text", "printable", "shown"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _NAMESPACED = re.compile(r"[a-z][a-z0-9_]*:[a-z][a-z0-9_]*")
@@ -44,6 +44,23 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= 64):
         return repr(value)
     return f"a value of type {type(value).__name__}"
+
+
+def printable(text: str) -> str:
+    """Text with an escape in place of each character that doesn't print, so that it can't harm a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def plain_text(value: object) -> str | None:
+    """A value as text of the built-in type, whatever its own class does to comparing and hashing; or None."""
+    if type(value) is str:
+        return value
+    return str.__str__(value) if isinstance(value, str) else None
 
 
 def nearest(name: object, known: Iterable[str]) -> str | None:

@@ -8,7 +8,7 @@ names a file may refer to is known from the validation context.
 import re
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, cast
+from typing import Annotated, Any, Final, Literal, LiteralString, NamedTuple, Protocol, cast
 
 from pydantic import (
     AfterValidator,
@@ -28,6 +28,7 @@ __all__ = [
     "LAID_OVER",
     "RESERVED_CONSTANTS",
     "SCHEMA_VERSION",
+    "UNKNOWN_NAME",
     "Aliases",
     "Class",
     "Constant",
@@ -54,6 +55,9 @@ __all__ = [
 
 SCHEMA_VERSION: Final = 1
 """The form of file that this version of the package reads."""
+
+UNKNOWN_NAME: Final = "unknown_name"
+"""The type of error of a name that nobody declares."""
 
 RESERVED_CONSTANTS: Final = frozenset(
     {
@@ -122,9 +126,9 @@ class Declared(Protocol):
         """The names that the data at hand may refer to."""
 
 
-def refuse(message: str) -> PydanticCustomError:
+def refuse(message: str, reason: LiteralString = "vocabulary") -> PydanticCustomError:
     """Return an error for a validator to raise, in the words of the file."""
-    return PydanticCustomError("vocabulary", "{message}", {"message": message})
+    return PydanticCustomError(reason, "{message}", {"message": message})
 
 
 def _names(info: ValidationInfo) -> Names:
@@ -140,14 +144,16 @@ def _checked_name(value: str) -> str:
 def _known_domain(value: str, info: ValidationInfo) -> str:
     domains = _names(info).domains
     if value not in domains:
-        raise refuse(f"unknown domain {shown(value)}{did_you_mean(value, domains) or _one_of(domains)}")
+        message = f"unknown domain {shown(value)}{did_you_mean(value, domains) or _one_of(domains)}"
+        raise refuse(message, UNKNOWN_NAME)
     return value
 
 
 def _known_stage(value: str, info: ValidationInfo) -> str:
     stages = _names(info).stages
     if value not in stages:
-        raise refuse(f"unknown stage {shown(value)}{did_you_mean(value, stages) or _one_of(stages)}")
+        message = f"unknown stage {shown(value)}{did_you_mean(value, stages) or _one_of(stages)}"
+        raise refuse(message, UNKNOWN_NAME)
     return value
 
 
@@ -158,21 +164,23 @@ def _one_of(names: Collection[str]) -> str:
 def validate_kinds(value: str, info: ValidationInfo) -> str:
     """Check that a rule may name a kind: registered, gate-derived, retired or namespaced."""
     if reason := _names(info).why_no_rule_name(value):
-        raise refuse(reason)
+        raise refuse(reason, UNKNOWN_NAME)
     return value
 
 
 def validate_reporting_kinds(value: str, info: ValidationInfo) -> str:
     """Check that a failure may be reported as, or read as, a kind: registered or namespaced."""
-    if reason := _names(info).why_no_label(value):
-        raise refuse(reason)
+    names = _names(info)
+    if reason := names.why_no_label(value):
+        raise refuse(reason, "vocabulary" if value in names.retired or value in names.gate_derived else UNKNOWN_NAME)
     return value
 
 
 def _current_kind(value: str, info: ValidationInfo) -> str:
     registered = _names(info).registered
     if value not in registered:
-        raise refuse(f"{shown(value)} is no kind that a name could be read as{did_you_mean(value, registered)}")
+        message = f"{shown(value)} is no kind that a name could be read as{did_you_mean(value, registered)}"
+        raise refuse(message, UNKNOWN_NAME)
     return value
 
 
@@ -195,11 +203,11 @@ def _flag(value: object) -> bool:
 
 
 def _schema_version(value: object) -> int:
-    if value == SCHEMA_VERSION or value == str(SCHEMA_VERSION):
-        return SCHEMA_VERSION
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         value = int(value)
-    if isinstance(value, int) and value > SCHEMA_VERSION:
+    if type(value) is int and value == SCHEMA_VERSION:
+        return SCHEMA_VERSION
+    if type(value) is int and value > SCHEMA_VERSION:
         raise refuse(
             f"schema {value} is newer than this version of failure-kinds reads ({SCHEMA_VERSION}); upgrade the package"
         )
@@ -223,8 +231,10 @@ def _no_twins(value: object) -> object:
 
 
 def statuses(key: str | int) -> Collection[int]:
-    """The statuses that a key of a status table stands for: a hundred for `4xx` or `5xx`, else one."""
-    text = str(key)
+    """The statuses that a key of a status table stands for: a hundred for `4xx` or `5xx`, else one, if it is a key."""
+    text = key if isinstance(key, str) else f"{key:d}"
+    if not _STATUS_KEY.fullmatch(text):
+        return ()
     return range(int(text[0]) * 100, int(text[0]) * 100 + 100) if text.endswith("xx") else (int(text),)
 
 
