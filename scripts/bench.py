@@ -1,18 +1,25 @@
 #!/usr/bin/env python3
 """Measure what the package promises about its speed, as ratios taken in one run: a machine's own speed falls out.
 
-    python scripts/bench.py
+    python scripts/bench.py             everything
+    python scripts/bench.py core        what needs no extra
+    python scripts/bench.py report      the command, on 500 MB of rows in a temporary folder
 
-Each line is what was measured, the ratio, and what it may be at most.
+Each line is what was measured, the ratio, and the target. The medians of whole processes are taken in turn, so that all
+of them see the same machine. `report` needs DuckDB beside the dev group: `pip install duckdb`.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import timeit
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import importlib_resources
@@ -52,10 +59,37 @@ FAILURES: list[tuple[str | None, str | None, int | None, bool]] = [
 ]
 
 
+# What DuckDB is asked: the same fields of the same file, grouped.
+DUCKDB = """
+import duckdb, sys
+event = "_ng_failure_events[_ng_failure_id]"
+duckdb.sql(f'''
+    SELECT _ng_failure_class, {event}.failure_kind k, {event}.stage s, {event}.http_status h, count(*)
+    FROM read_json('{sys.argv[1]}', format='newline_delimited', columns={{
+        failure_kind: 'VARCHAR', stage: 'VARCHAR', http_status: 'BIGINT', policy: 'BOOLEAN', reward: 'DOUBLE',
+        _ng_failure_class: 'VARCHAR', _ng_failure_id: 'VARCHAR',
+        _ng_failure_events: 'MAP(VARCHAR, STRUCT(failure_kind VARCHAR, stage VARCHAR, http_status BIGINT))'}})
+    GROUP BY ALL''').fetchall()
+"""
+JSON_LOADS = """
+import json, sys
+counts = {}
+with open(sys.argv[1], "rb") as lines:
+    for line in lines:
+        row = json.loads(line)
+        event = row.get("_ng_failure_events", {}).get(row.get("_ng_failure_id"), row)
+        key = event.get("failure_kind") or row.get("_ng_failure_class"), event.get("stage"), event.get("http_status")
+        counts[key] = counts.get(key, 0) + 1
+"""
+REPORT = "import sys; sys.argv[1:] = ['report', sys.argv[1]]; from failure_kinds.cli import main; main()"
+HELP = "import sys; sys.argv[1:] = ['--help']; from failure_kinds.cli import main; main()"
+
+
 def main() -> None:
-    processes()
-    loading()
-    classifying()
+    parts = {"core": (processes, loading, classifying), "report": (helping, reporting)}
+    for part in sys.argv[1:] or parts:
+        for measure in parts[part]:
+            measure()
 
 
 def processes() -> None:
@@ -65,14 +99,15 @@ def processes() -> None:
     show("a cold first answer : the frameworks' import", medians["first answer"] / medians["frameworks"], 1.25)
 
 
-def in_turn(programs: dict[str, str]) -> dict[str, float]:
+def in_turn(programs: dict[str, str], *arguments: str, rounds: int = ROUNDS) -> dict[str, float]:
     """The median time of each program as a whole process, in seconds; they take turns, so that all see one machine."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     times: dict[str, list[float]] = {name: [] for name in programs}
-    for turn in range(ROUNDS + 1):
+    for turn in range(rounds + 1):
         for name, program in programs.items():
+            command = [sys.executable, "-c", program, *arguments]
             start = timeit.default_timer()
-            subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+            subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
             if turn:  # the first one fills the caches
                 times[name].append(timeit.default_timer() - start)
     return {name: statistics.median(measured) for name, measured in times.items()}
@@ -108,6 +143,64 @@ def classifying() -> None:
             ratios.append(seconds(classify, 100_000, names) / seconds(constant, 100_000, names))
         show(f"classify_failure {label} : a constant function, median", statistics.median(ratios), limit)
         show(f"classify_failure {label} : a constant function, worst", max(ratios), limit)
+
+
+def helping() -> None:
+    medians = in_turn({"help": HELP, "typer": "import typer"})
+    show("failure-kinds --help : import typer", medians["help"] / medians["typer"], 2.5)
+
+
+def reporting() -> None:
+    programs = {"report": REPORT, "duckdb": DUCKDB, "json": JSON_LOADS}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, rows, length in (("100,000 long rows", 100_000, 3_400), ("1,000,000 short rows", 1_000_000, 0)):
+            path = write_rows(Path(folder) / "rows.jsonl", rows, length)
+            medians = in_turn(programs, str(path), rounds=7)
+            report = medians["report"]
+            if length:
+                print(f"{name}: report at DuckDB's speed x {medians['duckdb'] / report:.2f}   (at least 0.7)")
+            print(f"{name}: report at json.loads' speed x {medians['json'] / report:.2f}   (at least 2)")
+            peak = peak_memory([sys.executable, "-c", REPORT, str(path)])
+            print(f"{name}: {path.stat().st_size >> 20} MiB, peak memory of report {peak:.0f} MB   (at most 150)")
+
+
+def write_rows(path: Path, rows: int, length: int) -> Path:
+    """A file of rows as Gym's collector writes them, each with about so many bytes of `response`."""
+    chance = random.Random(0)  # noqa: S311  # the same file each time
+    words = [
+        "the",
+        "agent",
+        "ran",
+        '"config.json"',
+        "then\n\tfailed",
+        "café",
+        "日本語",
+        "path\\to",
+        "result",
+        "token",
+        "output",
+        "12345",
+    ]
+    kinds = ["agent_timeout", "session_lost", "model_request_error", "judge_failed", "provider_oom_killed"]
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(rows):
+            row = {"_ng_task_index": number, "reward": 0.0, "failure_kind": chance.choice(kinds), "stage": "agent"}
+            row["http_status"] = chance.choice([None, 400, 429, 503])
+            if length:
+                texts = [" ".join(chance.choices(words, k=60)) for _ in range(length // 450)]
+                row["response"] = {"output": [{"role": "assistant", "content": text} for text in texts]}
+                event = {"failure_kind": row.pop("failure_kind"), "stage": row.pop("stage"), "http_status": 429}
+                row |= {"_ng_failure_id": "e1", "_ng_failure_events": {"e1": event}} if number % 3 else event
+            file.write(json.dumps(row, ensure_ascii=bool(number % 2)) + "\n")
+    return path
+
+
+def peak_memory(command: list[str]) -> float:
+    """The peak memory of a process, in megabytes, as the operating system counts it."""
+    measure = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); "
+    measure += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    result = subprocess.run([sys.executable, "-c", measure, *command], capture_output=True, check=True, text=True)
+    return int(result.stdout) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def constant_function(

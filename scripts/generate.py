@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from failure_kinds.document import json_schema
 from failure_kinds.loading import load_registry
+from failure_kinds.terms import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -156,15 +157,11 @@ def rules(registry: FailureRegistry) -> Iterator[str]:
 
 def ranges(table: dict[int, tuple[str | None, ...]]) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     """Yield what is said with the statuses it is said of, neighbours drawn together."""
-    said_of: dict[tuple[str | None, ...], list[list[int]]] = {}
+    said_of: dict[tuple[str | None, ...], list[int]] = {}
     for status, said in table.items():
-        runs = said_of.setdefault(said, [])
-        if runs and runs[-1][-1] == status - 1:
-            runs[-1].append(status)
-        else:
-            runs.append([status])
-    for said, runs in said_of.items():
-        yield ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs), said
+        said_of.setdefault(said, []).append(status)
+    for said, statuses in said_of.items():
+        yield folded(statuses), said
 
 
 def section(title: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:

@@ -99,7 +99,8 @@ class TestMerging:
         assert FailureClassificationConfig.model_validate(config) is config
 
     def test_a_table_of_statuses_may_mix_numbers_and_ranges(self) -> None:
-        config = FailureClassificationConfig(by_status_code={"5xx": "unknown", 503: FailureClass.MODEL, "504": None})
+        table: dict[int | str, FailureClass | str | None] = {"5xx": "unknown", 503: FailureClass.MODEL, "504": None}
+        config = FailureClassificationConfig(by_status_code=table)
         assert [config.by_status_code[status] for status in (500, 503, 504)] == [UNKNOWN, MODEL, None]
 
     def test_as_a_field_of_a_model(self) -> None:

@@ -349,6 +349,16 @@ class TestTheBase:
             "<mapping>: version: '2.0' is no version; write three numbers, such as 1.0.0"
         ]
 
+    def test_may_say_that_there_is_no_rule(self) -> None:
+        without = {
+            "by_status_code": {"4xx": None},
+            "kind_aliases": {"x": None},
+            "http_refinable_kinds": {"agent_timeout": None},
+        }
+        assert load_registry(base={**self.BASE, "classification": without}).config.by_status_code[404] is None
+        (problem,) = problems(base={**self.BASE, "classification": {"by_failure_kind": {"agent_timeout:model": None}}})
+        assert "is a space missing after a colon?" in problem
+
     def test_what_is_wrong_with_all_the_files_is_said_at_once(self, tmp_path: Path) -> None:
         (tmp_path / "team.yaml").write_text("schema_version: 1\nkind: {}\n", encoding="utf-8")
         broken = {**self.BASE, "kinds": {"agent_timeout": {"domain": "agent"}}}

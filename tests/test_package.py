@@ -17,14 +17,19 @@ import pytest
 import failure_kinds
 from failure_kinds import FailureRegistry, constants, get_registry, load_registry, using_registry
 
+ROOT = Path(__file__).parent.parent
+SAMPLE = ROOT / "tests" / "data" / "gym_failures.jsonl"
 SOURCE = Path(failure_kinds.__file__).parent
-MODULES = sorted(path.stem for path in SOURCE.glob("*.py") if path.stem != "__init__")
+MODULES = sorted(path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("__"))
+
+COMMAND = sorted(f"cli.{path.stem}" for path in (SOURCE / "cli").glob("*.py") if path.stem != "__init__")
 
 # Each module may import those before it, and none behind it.
 ORDER = [
-    "constants", "failure_class", "errors", "frozen", "spelling", "seen", "quota", "reading", "terms", "document",
+    "constants", "failure_class", "spelling", "errors", "frozen", "seen", "quota", "reading", "terms", "document",
     "findings", "layers", "rules", "classification", "conflicts", "registry", "loading",
-    "active", "api", "names", "fields",
+    "active", "api", "names", "fields", "override_schema", "constants_module", "merged", "changes", "differences",
+    "files", "jsonlines", "rows", "scan", "report_model", "tally", "report",
 ]  # fmt: skip
 
 # The signatures of the API that this one follows.
@@ -126,7 +131,7 @@ class TestTheHouse:
         known = set(ORDER[: ORDER.index(module)])
         for node in tree.body:  # what is imported for type checkers or inside a function has no place in the order
             if isinstance(node, ast.ImportFrom) and node.level:
-                assert node.module in known
+                assert {node.module or alias.name for alias in node.names} <= known
 
     @pytest.mark.parametrize("module", MODULES)
     def test_one_arrow_runs_back_in_one_place(self, module: str) -> None:
@@ -140,15 +145,15 @@ class TestTheHouse:
         ]
         assert inner == (["_default_classification_config"] if module == "classification" else [])
 
-    @pytest.mark.parametrize("module", MODULES)
+    @pytest.mark.parametrize("module", [*MODULES, *COMMAND])
     def test_a_modules_dir_is_its_sorted_all(self, module: str) -> None:
         public = importlib.import_module(f"failure_kinds.{module}")
         assert dir(public) == sorted(public.__all__)
         assert all(hasattr(public, name) for name in public.__all__)
 
-    @pytest.mark.parametrize("module", MODULES)
+    @pytest.mark.parametrize("module", [*MODULES, *COMMAND])
     def test_a_module_is_short(self, module: str) -> None:
-        assert len((SOURCE / f"{module}.py").read_text(encoding="utf-8").splitlines()) <= 400
+        assert len((SOURCE / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8").splitlines()) <= 400
 
     @pytest.mark.parametrize("module", ["__init__", *MODULES])
     def test_the_examples_in_docstrings_run(self, module: str) -> None:
@@ -159,10 +164,10 @@ class TestTheHouse:
 def test_the_examples_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other, in one namespace; a YAML block is saved as the file that its first line names."""
     monkeypatch.chdir(tmp_path)
-    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(python|yaml)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     assert {language for language, _ in blocks} == {"python", "yaml"}
-    namespace: dict[str, object] = {}
+    namespace: dict[str, object] = {"SAMPLE": SAMPLE}
     for language, text in blocks:
         if language == "yaml":
             Path(text.splitlines()[0].removeprefix("# ")).write_text(text, encoding="utf-8")
@@ -175,7 +180,25 @@ def test_the_examples_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert get_registry().version
 
 
+def test_the_screens_of_the_readme_are_what_the_command_prints() -> None:
+    """A line of three dots stands for any lines."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    screens = re.findall(r"^```console\n\$ failure-kinds (.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)
+    assert len(screens) == 2
+    for command, screen in screens:
+        printed = subprocess.run(
+            [sys.executable, "-m", "failure_kinds", *command.split()],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        position = 0
+        for part in screen.split("...\n"):
+            position = printed.index(part, position) + len(part)
+
+
 def test_what_is_generated_is_up_to_date() -> None:
-    script = Path(__file__).parent.parent / "scripts" / "generate.py"
+    script = ROOT / "scripts" / "generate.py"
     result = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -31,6 +31,7 @@ def __dir__() -> list[str]:
 class Below(Protocol):
     """What the layers below say. `names` holds those of the layer at hand as well."""
 
+    version: str
     names: Names
     domains: dict[str, str]
     stages: dict[str, str]
@@ -114,23 +115,30 @@ def _retired(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
 
 
 def _nulls(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
-    """Nulls that take no rule away: most likely `{kind:class}`, where a space is missing."""
+    """Nulls that take no rule away: most likely `{kind:class}`, where a space is missing.
+
+    A whole vocabulary, with nothing below it, may say that there is no rule, if the key doesn't look like that.
+    """
     declared = {*below.names.registered, *below.names.gate_derived}
+    # What a layer declares has its key before its rules are laid over that.
+    own = {"by_failure_kind": declared, "server_fault_kinds": declared, "kind_aliases": below.names.retired}
     for field, _ in entries(data, "classification"):
+        path: NodePath = ("classification", field)
+        known = getattr(below.config, field, None)
         if field == "by_stage":
-            for stage, _ in entries(data, "classification", "by_stage"):
+            for stage, _ in entries(data, *path):
                 rules = below.config.by_stage.get(stage)
                 kinds = rules.by_failure_kind if rules else {}
-                yield from _nulls_of(data, ("classification", "by_stage", stage, "by_failure_kind"), kinds)
-        elif isinstance(known := getattr(below.config, field, None), Mapping):
-            # What this layer declares has its key before its rules are laid over that.
-            own = {"by_failure_kind": declared, "server_fault_kinds": declared, "kind_aliases": below.names.retired}
-            yield from _nulls_of(data, ("classification", field), {*known, *own.get(field, ())})
+                yield from _nulls_of(data, (*path, stage, "by_failure_kind"), kinds, below)
+        elif isinstance(known, Mapping):
+            yield from _nulls_of(data, path, {*known, *own.get(field, ())}, below)
 
 
-def _nulls_of(data: Mapping[str, Any], path: NodePath, known: Collection[str | int]) -> Iterator[Finding]:
+def _nulls_of(data: Mapping[str, Any], path: NodePath, known: Collection[str | int], below: Below) -> Iterator[Finding]:
     for key, value in entries(data, *path):
         keys = statuses(key) if path[-1] in STATUS_TABLES else (key,)
-        if value is None and not any(key in known for key in keys):
+        if value is not None or any(key in known for key in keys):
+            continue
+        if below.version or ":" in key:
             message = f"there is no rule for {shown(key)} that null could take away; is a space missing after a colon?"
             yield Finding((*path, key), message, at_key=True)

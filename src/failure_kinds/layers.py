@@ -125,9 +125,8 @@ class MappingLayer:
         """The keys as text, as they would be written in a file: a number is a status."""
         seen = set()
         for key, member in value.items():
-            text = plain_text(key)
-            if isinstance(key, Integral) and not isinstance(key, bool) and 0 <= key < 1000:
-                text = f"{int(key):d}"
+            is_number = isinstance(key, Integral) and not isinstance(key, bool)
+            text = f"{int(key):d}" if is_number and 0 <= key < 1000 else plain_text(key)
             if text is None:
                 message = f"{shown(key)} can't be a key; write text, or a number of three digits for a status"
                 self._problems.append(self._problem((*path, shown(key)), message))

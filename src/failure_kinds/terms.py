@@ -49,7 +49,9 @@ __all__ = [
     "Text",
     "Version",
     "exact_last",
+    "folded",
     "refuse",
+    "status_ranges",
     "statuses",
 ]
 
@@ -241,6 +243,32 @@ def statuses(key: str | int) -> Collection[int]:
 def exact_last(keys: Iterable[str]) -> list[str]:
     """The keys of a status table with the exact ones behind the ranges, because these are laid on top."""
     return sorted(keys, key=lambda key: not str(key).endswith("xx"))
+
+
+def folded(numbers: Iterable[int]) -> str:
+    """Return numbers in order, neighbours drawn together.
+
+    >>> folded([406, 400, 411, 412, 413])
+    '400, 406, 411-413'
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def status_ranges(codes: Iterable[int]) -> str:
+    """Return statuses as ranges in order, such as `400 409 411-413 5xx`."""
+    codes = set(codes)
+    starts = sorted(code for code in codes if code - 1 not in codes or code % 100 == 0)
+    ends = sorted(code for code in codes if code + 1 not in codes or code % 100 == 99)
+    return " ".join(
+        f"{start // 100}xx" if end - start == 99 else f"{start}-{end}" if start < end else str(start)
+        for start, end in zip(starts, ends, strict=True)
+    )
 
 
 def _expanded(table: Mapping[str, Any]) -> FrozenDict[int, Any]:

@@ -1,0 +1,224 @@
+"""The command `failure-kinds report`: who is to blame for what in a run, and which rule said so."""
+
+# No postponed annotations here: typer reads them.
+import enum
+import io
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from .console import console, write
+from .options import ConfigFiles, registry_of
+from .writing import whole_file
+
+if TYPE_CHECKING:
+    from ..classification import Explanation
+    from ..report import FailureReport, OnProgress, OnRow
+    from ..rows import Evidence
+
+__all__ = ["ReportFormat", "report"]
+
+_FILE_WIDTH: Final = 1_000_000  # as in a pipe: nothing is cut or folded
+
+_LONG: Final = 4 << 20  # shorter files are read before anybody could look at a bar
+
+UNREADABLE: Final = 3
+"""The exit code where lines were unreadable; everything else is still reported."""
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class ReportFormat(enum.StrEnum):
+    """What a report is written as."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+def report(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files of rows, folders, patterns, or - for standard input.")
+    ],
+    config: ConfigFiles = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="Split by a field of the rows, such as agent_ref or task_id.")
+    ] = None,
+    expected: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="How many rows the run should have left.")
+    ] = None,
+    compare: Annotated[
+        str | None, typer.Option(metavar="OTHER", help="Set another run beside it: rows, or a saved JSON report.")
+    ] = None,
+    format: Annotated[ReportFormat, typer.Option(help="What to write.")] = ReportFormat.TEXT,  # noqa: A002
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; standard output by default.")
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also write each failed row's evidence, class, label and rule.")
+    ] = None,
+) -> None:
+    """Read rows of failures, and say on whose side they lie and which rule said so.
+
+    The rows are JSON Lines, plain, .gz or .zst. Exit code 3 means that some lines were unreadable; everything else is
+    reported all the same.
+
+    Examples:
+        failure-kinds report run/failures.jsonl
+        failure-kinds report runs/ --config team.yaml --by task_id
+        failure-kinds report new.jsonl --compare old.jsonl --format markdown
+        failure-kinds report run.jsonl.gz --format html -o report.html
+    """
+    try:
+        with ExitStack() as stack:
+            result = _read(files, config, expected, by, rows, stack)
+            if compare:
+                result = _compare(result, compare, config, by, stack)
+        _write(result, format, output)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        write(f"failure-kinds: {_what_failed(error)}", to_stderr=True)
+        raise typer.Exit(2) from None
+    if result.account.unreadable:
+        raise typer.Exit(UNREADABLE)
+
+
+def _read(
+    paths: list[str],
+    config: list[Path] | None,
+    expected: int | None,
+    by: str | None,
+    rows: str | None,
+    stack: ExitStack,
+) -> "FailureReport":
+    from ..files import expand_paths
+    from ..scan import ScanProcesses
+
+    # Reading starts before the vocabulary is loaded: that alone would take as long as a hundred megabytes.
+    files = list(expand_paths(paths))
+    processes = None if rows else stack.enter_context(ScanProcesses(files, by))
+
+    from ..report import report_failures
+
+    return report_failures(
+        files,
+        registry=registry_of(config),
+        expected=expected,
+        by=by,
+        on_row=_row_writer(rows, stack) if rows else None,
+        on_progress=_progress(stack) if sys.stderr.isatty() else None,
+        processes=processes,
+    )
+
+
+def _compare(
+    result: "FailureReport", path: str, config: list[Path] | None, by: str | None, stack: ExitStack
+) -> "FailureReport":
+    from ..report import compare_reports, read_report
+
+    if not path.endswith(".json"):
+        return compare_reports(result, _read([path], config, None, by, None, stack))
+    try:
+        return compare_reports(result, read_report(path))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{path} is no report that was saved with --format json", param_hint="--compare"
+        ) from None
+
+
+def _write(result: "FailureReport", written_as: ReportFormat, output: str | None) -> None:
+    if output is not None:
+        with whole_file(output) as file:
+            file.write(_rendered(result, written_as).encode("utf-8"))
+    elif written_as is ReportFormat.TEXT:
+        from .report_text import print_report
+
+        print_report(result, console())
+    else:
+        # As UTF-8 whatever the locale: it is data, and says so itself.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(_rendered(result, written_as).encode("utf-8"))
+        sys.stdout.buffer.flush()
+
+
+def _rendered(result: "FailureReport", written_as: ReportFormat) -> str:
+    match written_as:
+        case ReportFormat.JSON:
+            return result.model_dump_json(indent=2) + "\n"
+        case ReportFormat.MARKDOWN:
+            from .report_markdown import markdown_report
+
+            return markdown_report(result)
+        case ReportFormat.HTML:
+            from .report_html import html_report
+
+            return html_report(result)
+    return _text(result)
+
+
+def _text(result: "FailureReport") -> str:
+    from rich.console import Console
+
+    from .report_text import print_report
+
+    text = io.StringIO()
+    print_report(result, Console(file=text, width=_FILE_WIDTH, markup=False, emoji=False, highlight=False))
+    return text.getvalue()
+
+
+def _what_failed(error: OSError) -> str:
+    if error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
+
+
+def _row_writer(path: str, stack: ExitStack) -> "OnRow":
+    """A function that writes a row's evidence and answer as a line; the file is there when the stack is closed."""
+    import msgspec
+
+    file = stack.enter_context(whole_file(path))
+    encode = msgspec.json.encode
+
+    def write_row(source: str, line: int, evidence: "Evidence", found: "Explanation") -> None:
+        row = {
+            "file": source,
+            "line": line,
+            "failure_kind": evidence.failure_kind,
+            "stage": evidence.stage,
+            "http_status": evidence.http_status,
+            "policy": evidence.policy,
+            "failure_class": found.failure_class.value,
+            "label": found.label,
+            "rule": found.rule,
+        }
+        file.write(encode(row) + b"\n")
+
+    return write_row
+
+
+def _progress(stack: ExitStack) -> "OnProgress":
+    """A progress bar on standard error, for files that are long or that nobody knows the length of."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    tasks: dict[str, TaskID] = {}
+
+    def show(path: str, position: int, size: int | None) -> None:
+        if size is not None and size < _LONG:
+            return
+        if not tasks:
+            stack.enter_context(bar)
+        if path not in tasks:
+            tasks[path] = bar.add_task(path, total=size)
+        bar.update(tasks[path], completed=position)
+
+    return show

@@ -1,0 +1,163 @@
+"""Files of rows: which ones a path means, and their bytes, whether they are plain, gzip or Zstandard."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["ENDINGS", "STANDARD_INPUT", "OpenFile", "expand_paths", "is_plain", "open_file", "open_part"]
+
+STANDARD_INPUT: Final = "-"
+"""The path that means standard input."""
+
+ENDINGS: Final = tuple(name + packed for name in (".jsonl", ".ndjson") for packed in ("", ".gz", ".zst"))
+"""What the files end in that are read when a folder is named."""
+
+_BUFFER: Final = 1 << 17
+_PIECE: Final = 512  # of packed bytes at a time: one piece of a hostile file can grow twenty thousand times
+_MAX_WINDOW: Final = 1 << 26
+
+_GZIP: Final = b"\x1f\x8b"
+_ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class OpenFile(NamedTuple):
+    """A file that is open for reading.
+
+    Attributes:
+        stream: Its bytes, unpacked.
+        source: The file itself, whose position tells how far the reading has come.
+        size: Its size in bytes; None where that can't be known, as in a pipe.
+    """
+
+    stream: io.BufferedReader
+    source: io.RawIOBase
+    size: int | None
+
+
+def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+    """Yield the files that paths mean: a file itself, a folder its row files, a pattern what it matches.
+
+    Args:
+        paths: Files, folders, patterns with `*`, `?`, `[...]` or `**`, and `-` for standard input.
+
+    Raises:
+        FileNotFoundError: A path means no file; its message says which, and what was looked for.
+    """
+    for path in (os.fspath(path) for path in paths):
+        if path == STANDARD_INPUT or os.path.isfile(path):
+            yield path
+        elif os.path.isdir(path):
+            found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(ENDINGS))
+            if not found:
+                raise FileNotFoundError(f"{path}: the folder holds no file that ends in {', '.join(ENDINGS)}")
+            yield from found
+        elif os.path.lexists(path):
+            yield path  # a pipe or a device
+        else:
+            found = sorted(file for file in glob.iglob(path, recursive=True) if os.path.isfile(file))
+            if not found:
+                raise FileNotFoundError(f"{path}: no such file or folder, and no file matches it as a pattern")
+            yield from found
+
+
+def open_file(path: str) -> OpenFile:
+    """Open a file of rows; its first bytes tell how it is packed.
+
+    Raises:
+        OSError: It can't be opened.
+    """
+    own = path != STANDARD_INPUT
+    raw: Any = open(path if own else 0, "rb", buffering=0, closefd=own)  # noqa: SIM115  # the caller closes it
+    size = os.fstat(raw.fileno()).st_size if raw.seekable() else None
+    packed = io.BufferedReader(raw, _BUFFER)
+    head = packed.peek(4)
+    if head.startswith(_GZIP):
+        import gzip
+
+        return OpenFile(io.BufferedReader(gzip.GzipFile(fileobj=packed), _BUFFER), raw, size)
+    if head.startswith(_ZSTANDARD):
+        return OpenFile(io.BufferedReader(_Zstandard(packed), _BUFFER), raw, size)
+    return OpenFile(packed, raw, size)
+
+
+def is_plain(path: str, size: int) -> bool:
+    """Whether a path is a regular file that isn't packed, of at least so many bytes."""
+    if not os.path.isfile(path) or os.path.getsize(path) < size:
+        return False
+    with open(path, "rb") as file:
+        return not file.read(4).startswith((_GZIP, _ZSTANDARD))
+
+
+def open_part(path: str, start: int, end: int) -> io.BufferedReader:
+    """Open the bytes of a plain file from one place to another."""
+    return io.BufferedReader(_Part(path, start, end), _BUFFER)
+
+
+class _Part(io.RawIOBase):
+    """The bytes of a file up to a place in it."""
+
+    def __init__(self, path: str, start: int, end: int) -> None:
+        self._file = io.FileIO(path)
+        self._file.seek(start)
+        self._left = self._size = end - start
+
+    def tell(self) -> int:
+        return self._size - self._left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(memoryview(buffer)[: self._left]) or 0
+        self._left -= count
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Zstandard(io.RawIOBase):
+    """Unpacked bytes. The package's own stream takes a file that was cut off for a whole one; this doesn't."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        import zstandard
+
+        self._error = zstandard.ZstdError
+        self._new_frame = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).decompressobj
+        self._packed = packed
+        self._frame: Any = None
+        self._rest = b""
+        self._unpacked = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._unpacked:
+            piece = self._rest or self._packed.read(_PIECE)
+            if not piece:
+                if self._frame is not None:
+                    raise EOFError("the file was cut off before the end of its last frame")
+                return 0
+            frame = self._frame or self._new_frame()
+            try:
+                self._unpacked = memoryview(frame.decompress(piece))
+            except self._error as error:
+                raise OSError(str(error)) from None
+            self._rest, self._frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+        count = min(len(buffer), len(self._unpacked))
+        buffer[:count] = self._unpacked[:count]
+        self._unpacked = self._unpacked[count:]
+        return count

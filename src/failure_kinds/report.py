@@ -1,0 +1,94 @@
+"""The report on a run: its rows counted, on whose side the failures lie, and which rules said so.
+
+report = report_failures(["run/failures.jsonl"], by="agent")
+report.classes.evaluation, report.account.unreadable
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from .active import get_registry
+from .files import expand_paths
+from .report_model import FailureReport
+from .rows import Evidence, Outcome
+from .scan import ScanProcesses, scan_file
+from .tally import Tally
+
+if TYPE_CHECKING:
+    import os
+
+    from .classification import Explanation
+    from .registry import FailureRegistry
+
+__all__ = ["FailureReport", "OnProgress", "OnRow", "compare_reports", "read_report", "report_failures"]
+
+OnRow = Callable[[str, int, Evidence, "Explanation"], None]
+OnProgress = Callable[[str, int, "int | None"], None]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def report_failures(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    registry: FailureRegistry | None = None,
+    expected: int | None = None,
+    by: str | None = None,
+    on_row: OnRow | None = None,
+    on_progress: OnProgress | None = None,
+    processes: ScanProcesses | None = None,
+) -> FailureReport:
+    """Read rows of failures and count them.
+
+    Args:
+        paths: Files of JSON Lines (plain, gzip or Zstandard), folders of them, patterns, or `-` for standard input.
+        registry: The vocabulary and the rules; by default the active registry. Where it isn't the bundled vocabulary,
+            the report says what it moves.
+        expected: How many rows the run should have left.
+        by: A field of the rows to split the counts by.
+        on_row: Called for each row that records a failure or is unlabelled: file, line, evidence, explanation.
+        on_progress: Called now and then: file, bytes read of it, its size (None if that can't be known).
+        processes: Processes that are scanning the large files among the paths, by the same field.
+
+    Raises:
+        OSError: A path means no file, or a file can't be opened.
+        VocabularyError: The active registry has to be loaded, and can't be.
+    """
+    tally = Tally(get_registry() if registry is None else registry)
+    files = tuple(expand_paths(paths))
+    for path in files:
+        show = None if on_progress is None else functools.partial(on_progress, path)
+        scan = None if processes is None else processes.scan_of(path, show)
+        if scan is None:
+            tell = None if on_row is None else functools.partial(_tell, on_row, tally, path)
+            scan = scan_file(path, by, tell, show)
+        tally.add(path, scan)
+    return tally.report(files, expected, by)
+
+
+def _tell(on_row: OnRow, tally: Tally, path: str, line: int, evidence: tuple[Any, ...]) -> None:
+    """Tell of a row that failed."""
+    if evidence[0] in (Outcome.FAILURE, Outcome.UNLABELLED):
+        on_row(path, line, Evidence(*evidence), tally.explain(evidence))
+
+
+def compare_reports(report: FailureReport, other: FailureReport) -> FailureReport:
+    """Return a report that holds another one beside it, and says whether the two were made by the same rules."""
+    beside = other.model_copy(update={"other": None, "comparable": None})
+    return report.model_copy(update={"other": beside, "comparable": report.digest == other.digest})
+
+
+def read_report(path: str | os.PathLike[str]) -> FailureReport:
+    """Read a report that was saved as JSON.
+
+    Raises:
+        OSError: The file can't be read.
+        ValueError: It holds no report; the message says what is wrong.
+    """
+    with open(path, "rb") as file:
+        return FailureReport.model_validate_json(file.read())

@@ -1,0 +1,206 @@
+"""The counts behind a report, with bounded memory whatever the rows hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from .loading import load_registry
+from .report_model import (
+    Account,
+    ClassCounts,
+    FailureReport,
+    GroupCount,
+    LabelCount,
+    Move,
+    NameCount,
+    UnreadableLine,
+)
+from .rows import Evidence, Outcome
+from .scan import OTHER, OTHER_NAMESPACED, Scan
+from .spelling import is_namespaced, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .classification import Explanation
+    from .registry import FailureRegistry
+
+__all__ = ["Tally"]
+
+_NAMES: Final = 1000
+_STAGES: Final = 100
+_GROUPS: Final = 1000
+_SHOWN_LINES: Final = 20
+
+K = TypeVar("K")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class _Limited:
+    """Text that came first, up to a number; what comes after that is counted under a name of its own."""
+
+    def __init__(self, known: Mapping[str, object], limit: int) -> None:
+        self._admitted = set(known)
+        self._limit = len(known) + limit
+
+    def admit(self, text: str | None) -> str | None:
+        if text is None or text in self._admitted:
+            return text
+        if len(self._admitted) < self._limit:
+            self._admitted.add(text)
+            return text
+        return OTHER_NAMESPACED if is_namespaced(text) else OTHER
+
+
+class Tally:
+    """The counts so far. Each different evidence is explained once."""
+
+    def __init__(self, registry: FailureRegistry) -> None:
+        self.registry = registry
+        self._lines = 0
+        self._blank = 0
+        self._bundled = load_registry()
+        self._moved = registry != self._bundled
+        self._names = _Limited(registry.kinds, _NAMES)
+        self._stage_names = _Limited(registry.stages, _STAGES)
+        self._group_names = _Limited({}, _GROUPS)
+        self._odd_names = _Limited({}, _NAMES)
+        self._unreadable_lines: list[UnreadableLine] = []
+        self._outcomes: Counter[str] = Counter()
+        self._classes: Counter[tuple[str | None, str]] = Counter()
+        self._rows: Counter[str | None] = Counter()
+        self._labels: Counter[tuple[Any, ...]] = Counter()
+        self._moves: Counter[tuple[Any, ...]] = Counter()
+        self._unknown_names: Counter[str] = Counter()
+        self._retired_names: Counter[str] = Counter()
+        self._unknown_stages: Counter[str] = Counter()
+        self._odd_statuses: Counter[str] = Counter()
+        self._scored = 0
+        self._assumed = 0
+
+    def add(self, path: str, scan: Scan) -> None:
+        """Add what was found in a file."""
+        self._lines += scan.lines
+        self._blank += scan.blank
+        self._outcomes["unreadable"] += scan.unreadable
+        lines = [UnreadableLine(file=path, line=line, reason=reason) for line, reason in scan.unreadable_lines]
+        self._unreadable_lines = [*self._unreadable_lines, *lines][:_SHOWN_LINES]
+        for evidence, count in scan.counts.items():
+            self._add(Evidence(*evidence), count)
+
+    def explain(self, evidence: tuple[Any, ...]) -> Explanation:
+        """Return why a row has its class."""
+        _, kind, stage, status, _, policy, _, _ = evidence
+        return self.registry.explain_failure(kind, stage, status, policy)
+
+    def _add(self, row: Evidence, count: int) -> None:
+        group = self._group_names.admit(row.group)
+        self._rows[group] += count
+        self._outcomes[row.outcome] += count
+        if row.outcome not in (Outcome.FAILURE, Outcome.UNLABELLED):
+            return
+        stage = self._stage_names.admit(row.stage)
+        if stage is not None and stage not in self.registry.stages:
+            self._unknown_stages[stage] += count
+        if (odd_status := self._odd_names.admit(row.odd_status)) is not None:
+            self._odd_statuses[odd_status] += count
+        self._scored += count if row.scored else 0
+        if row.outcome == Outcome.FAILURE:
+            self._add_failure(row._replace(failure_kind=self._names.admit(row.failure_kind), stage=stage), group, count)
+
+    def _add_failure(self, row: Evidence, group: str | None, count: int) -> None:
+        kind, registry = row.failure_kind, self.registry
+        found = self.explain(row)
+        self._classes[group, found.failure_class.value] += count
+        self._labels[found.label, row.stage, found.failure_class, found.rule, found.origin] += count
+        if kind is not None:
+            if kind in registry.retired:
+                self._retired_names[kind] += count
+            elif registry.config.rules.kind(kind) == kind and not (kind in registry.kinds or is_namespaced(kind)):
+                self._unknown_names[kind] += count
+        if row.policy is None and self._answers(registry, row) != self._answers(registry, row._replace(policy=False)):
+            self._assumed += count
+        if self._moved:
+            before = self._bundled.explain_failure(kind, row.stage, row.http_status, row.policy)
+            if (before.failure_class, before.label) != (found.failure_class, found.label):
+                evidence = kind, row.stage, row.http_status
+                changed = before.failure_class, found.failure_class, before.label, found.label, found.origin
+                self._moves[(*evidence, *changed)] += count
+
+    @staticmethod
+    def _answers(registry: FailureRegistry, row: Evidence) -> tuple[object, object]:
+        evidence = row.failure_kind, row.stage, row.http_status, row.policy
+        return registry.classify_failure(*evidence), registry.reporting_failure_kind(evidence[0], *evidence[2:])
+
+    def report(self, files: tuple[str, ...], expected: int | None, by: str | None) -> FailureReport:
+        """Return the counts as a report."""
+        classes = self._class_counts(*self._rows)
+        return FailureReport(
+            vocabulary_version=self.registry.version,
+            digest=self.registry.digest,
+            files=files,
+            account=Account(
+                lines=self._lines,
+                failures=self._outcomes[Outcome.FAILURE],
+                without_failure=self._outcomes[Outcome.WITHOUT_FAILURE],
+                unlabelled=self._outcomes[Outcome.UNLABELLED],
+                omitted=self._outcomes[Outcome.OMITTED],
+                unreadable=self._outcomes["unreadable"],
+                blank=self._blank,
+                expected=expected,
+                unaccounted=None if expected is None else expected - (self._lines - self._blank),
+                unreadable_lines=tuple(self._unreadable_lines),
+            ),
+            classes=classes,
+            labels=tuple(
+                LabelCount(
+                    label=label,
+                    stage=stage,
+                    failure_class=failure_class,
+                    rule=rule,
+                    origin=origin,
+                    count=count,
+                    share=count / classes.total,
+                )
+                for (label, stage, failure_class, rule, origin), count in _largest_first(self._labels)
+            ),
+            unknown_names=self._names_of(self._unknown_names, lambda name: nearest(name, self.registry.kinds)),
+            retired_names=self._names_of(self._retired_names, self.registry.retired.get),
+            unknown_stages=self._names_of(self._unknown_stages, lambda name: nearest(name, self.registry.stages)),
+            statuses_without_evidence=self._names_of(self._odd_statuses, lambda _: None),
+            failed_and_scored=self._scored,
+            policy_assumed=self._assumed,
+            moves=self._move_list() if self._moved else None,
+            by=by,
+            groups=() if by is None else self._groups(),
+        )
+
+    def _class_counts(self, *groups: str | None) -> ClassCounts:
+        counts: Counter[str] = Counter()
+        for (group, failure_class), count in self._classes.items():
+            counts[failure_class] += count if group in groups else 0
+        return ClassCounts(**counts)
+
+    def _groups(self) -> tuple[GroupCount, ...]:
+        return tuple(
+            GroupCount(value=value, rows=rows, classes=self._class_counts(value))
+            for value, rows in _largest_first(self._rows)
+        )
+
+    def _move_list(self) -> tuple[Move, ...]:
+        fields = "name", "stage", "http_status", "class_before", "class_after", "label_before", "label_after", "origin"
+        return tuple(
+            Move(**dict(zip(fields, move, strict=True)), count=count) for move, count in _largest_first(self._moves)
+        )
+
+    @staticmethod
+    def _names_of(counts: Counter[str], instead: Callable[[str], str | None]) -> tuple[NameCount, ...]:
+        return tuple(NameCount(name=name, count=count, instead=instead(name)) for name, count in _largest_first(counts))
+
+
+def _largest_first(counts: Counter[K]) -> list[tuple[K, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))

@@ -1,0 +1,263 @@
+"""Counting rows: where every line goes, on whose side the failures lie, and what is worth a look."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+import zstandard
+from conftest import DATA
+from hypothesis import given
+from hypothesis import strategies as st
+
+from failure_kinds import FailureClass, load_registry, set_registry
+from failure_kinds.report import FailureReport, compare_reports, read_report, report_failures
+from failure_kinds.scan import OTHER, OTHER_NAMESPACED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from failure_kinds.classification import Explanation
+    from failure_kinds.rows import Evidence
+
+SAMPLE = DATA / "gym_failures.jsonl"
+TEAM = load_registry(DATA / "team.yaml")
+
+
+def write(folder: Path, *rows: Any, name: str = "rows.jsonl") -> Path:
+    """A file with a row on each line; bytes are a line as it is."""
+    path = folder / name
+    path.write_bytes(b"".join((row if isinstance(row, bytes) else json.dumps(row).encode()) + b"\n" for row in rows))
+    return path
+
+
+def report_of(folder: Path, *rows: Any, **options: Any) -> FailureReport:
+    return report_failures([write(folder, *rows)], **options)
+
+
+class TestTheAccount:
+    def test_every_line_goes_somewhere(self, tmp_path: Path) -> None:
+        rows = (
+            {"failure_kind": "agent_timeout"}, {"http_status": 429}, {"reward": 1.0}, {"mask_sample": True},
+            {"_ng_omitted_rollout": True}, b"", b"  ", b"not JSON", b"null",
+        )  # fmt: skip
+        account = report_of(tmp_path, *rows, expected=10).account
+        counts = (account.failures, account.without_failure, account.unlabelled, account.omitted)
+        assert (*counts, account.blank, account.unreadable) == (2, 1, 1, 1, 2, 2)
+        assert account.lines == 9
+        assert (account.expected, account.unaccounted) == (10, 3)
+        assert [(line.line, line.reason) for line in account.unreadable_lines] == [
+            (8, "it isn't JSON"),
+            (9, "it is null, not an object"),
+        ]
+
+    def test_the_first_unreadable_lines_are_shown_and_all_are_counted(self, tmp_path: Path) -> None:
+        account = report_of(tmp_path, *[b"x"] * 50).account
+        assert (account.unreadable, len(account.unreadable_lines)) == (50, 20)
+
+    @pytest.mark.parametrize("cut", [20, 1])
+    def test_a_damaged_file_is_reported_up_to_where_it_can_be_read(self, tmp_path: Path, cut: int) -> None:
+        rows = b'{"failure_kind": "agent_timeout"}\n' * 50_000
+        (tmp_path / "rows.gz").write_bytes(gzip.compress(rows)[:-cut])
+        account = report_failures([tmp_path / "rows.gz"]).account
+        assert account.unreadable == 1
+        assert account.lines == account.failures + 1
+        assert "the file can't be read on from here: " in account.unreadable_lines[0].reason
+
+    @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+    def test_one_with_wrong_bytes_in_its_middle_still_adds_up(self, pack: Any, tmp_path: Path) -> None:
+        packed = bytearray(pack(b"".join(b'{"failure_kind": "x%d"}\n' % number for number in range(50_000))))
+        packed[len(packed) // 2 : len(packed) // 2 + 8] = b"\xff" * 8
+        (tmp_path / "rows").write_bytes(packed)
+        account = report_failures([tmp_path / "rows"]).account
+        assert account.lines == account.failures + account.without_failure + account.unreadable
+
+    def test_one_that_is_packed_in_no_known_way_is_said(self, tmp_path: Path) -> None:
+        (tmp_path / "rows").write_bytes(zstandard.compress(b"")[:4] + b"\xff" * 50)
+        (line,) = report_failures([tmp_path / "rows"]).account.unreadable_lines
+        assert line.reason.startswith("the file can't be read on from here: ")
+
+    @given(st.lists(st.sampled_from([b"", b"x", b"{}", b"[]", b'{"failure_kind": "x"}', b'{"mask_sample": true}'])))
+    def test_it_always_adds_up(self, lines: list[bytes]) -> None:
+        import tempfile
+        from pathlib import Path
+
+        with tempfile.TemporaryDirectory() as folder:
+            account = report_of(Path(folder), *lines).account
+        parts = account.failures + account.without_failure + account.unlabelled + account.omitted
+        assert parts + account.unreadable + account.blank == account.lines == len(lines)
+
+
+class TestTheFailures:
+    def test_the_sample_by_class(self) -> None:
+        classes = report_failures([SAMPLE]).classes
+        assert (classes.evaluation, classes.model, classes.unknown, classes.total) == (26, 6, 11, 43)
+
+    def test_by_label_and_stage_with_the_deciding_rule_largest_first(self, tmp_path: Path) -> None:
+        rows = [{"failure_kind": "provider_oom_killed", "stage": "agent"}] * 3 + [{"http_status": 503}]
+        first, second = report_of(tmp_path, *rows).labels
+        assert (first.label, first.stage, first.failure_class, first.rule, first.count, first.share) == (
+            "provider_oom_killed", "agent", FailureClass.MODEL, "stage_kind", 3, 0.75,
+        )  # fmt: skip
+        assert str(first.origin).startswith("failure_kinds.yaml:")
+        assert (second.label, second.stage, second.rule, second.share) == (
+            "model_server_error", None, "http_evidence", 0.25,
+        )  # fmt: skip
+
+    def test_no_failure_is_a_report_too(self, tmp_path: Path) -> None:
+        report = report_of(tmp_path, {"reward": 1.0})
+        assert (report.classes.total, report.labels) == (0, ())
+
+
+class TestWhatIsWorthALook:
+    def names(self, counts: Any) -> list[tuple[str, int, str | None]]:
+        return [(count.name, count.count, count.instead) for count in counts]
+
+    def test_unknown_names_with_the_nearest_one(self, tmp_path: Path) -> None:
+        kinds = ["agent_timout"] * 2 + ["zzz", "acme:x", "agent_timeout", "empty_answer", ["x"]]
+        report = report_of(tmp_path, *({"failure_kind": kind} for kind in kinds))
+        assert self.names(report.unknown_names) == [
+            ("agent_timout", 2, "agent_timeout"),
+            ('["x"]', 1, None),
+            ("zzz", 1, None),
+        ]
+
+    def test_retired_names_with_what_they_are_read_as(self, tmp_path: Path) -> None:
+        report = report_of(tmp_path, {"failure_kind": "judge_invalid"})
+        assert self.names(report.retired_names) == [("judge_invalid", 1, "judge_unparseable")]
+        assert report.labels[0].label == "judge_unparseable"
+
+    def test_a_name_that_an_alias_explains_is_known(self, tmp_path: Path) -> None:
+        report = report_of(tmp_path, {"failure_kind": "timeout_exceeded"}, registry=TEAM)
+        assert report.unknown_names == ()
+
+    def test_stages_that_nobody_knows(self, tmp_path: Path) -> None:
+        report = report_of(tmp_path, {"failure_kind": "cancelled", "stage": "verifcation"})
+        assert self.names(report.unknown_stages) == [("verifcation", 1, "verification")]
+
+    def test_statuses_that_are_no_evidence(self, tmp_path: Path) -> None:
+        rows = [{"failure_kind": "cancelled", "http_status": status} for status in ("503", 200, 503.0, None)]
+        assert self.names(report_of(tmp_path, *rows).statuses_without_evidence) == [("200", 1, None), ("503", 1, None)]
+
+    def test_rows_that_failed_and_have_a_score(self, tmp_path: Path) -> None:
+        rows = {"failure_kind": "x", "reward": 0.0}, {"failure_kind": "x"}, {"reward": 1.0}
+        assert report_of(tmp_path, *rows).failed_and_scored == 1
+
+    def test_rows_that_would_be_classed_otherwise_had_the_request_been_anothers(self, tmp_path: Path) -> None:
+        rows = (
+            {"failure_kind": "model_context_limit"}, {"failure_kind": "model_context_limit", "policy": True},
+            {"failure_kind": "session_lost"}, {"http_status": 400}, {"http_status": 503},
+        )  # fmt: skip
+        assert report_of(tmp_path, *rows).policy_assumed == 2
+
+
+class TestRulesOfOnesOwn:
+    def test_what_they_move_against_the_bundled_vocabulary(self) -> None:
+        report = report_failures([SAMPLE], registry=TEAM)
+        assert report.moves is not None
+        assert report.moves[0].model_dump() == {
+            "name": "timeout_exceeded",
+            "stage": None,
+            "http_status": None,
+            "class_before": FailureClass.UNKNOWN,
+            "class_after": FailureClass.MODEL,
+            "label_before": "timeout_exceeded",
+            "label_after": "agent_timeout",
+            "origin": report.moves[0].origin,
+            "count": 3,
+        }
+        assert sum(move.count for move in report.moves) == 7
+
+    def test_the_bundled_vocabulary_moves_nothing(self) -> None:
+        assert report_failures([SAMPLE]).moves is None
+
+    def test_the_active_registry_is_the_default(self) -> None:
+        set_registry(TEAM)
+        assert report_failures([SAMPLE]).digest == TEAM.digest
+
+
+class TestSplitting:
+    def test_by_a_field_largest_first(self, tmp_path: Path) -> None:
+        rows = [{"task": "a", "failure_kind": "agent_timeout"}] * 2 + [
+            {"task": "b", "reward": 1.0},
+            {"http_status": 503},
+        ]
+        report = report_of(tmp_path, *rows, by="task")
+        assert report.by == "task"
+        assert [(group.value, group.rows, group.classes.model, group.classes.total) for group in report.groups] == [
+            ("a", 2, 2, 2),
+            (None, 1, 0, 1),
+            ("b", 1, 0, 0),
+        ]
+
+
+class TestBounds:
+    def test_names_stages_and_groups_beyond_a_number_share_one(self, tmp_path: Path) -> None:
+        rows = [
+            {"failure_kind": f"name {number}", "stage": f"stage {number}", "task": number, "http_status": f"{number}"}
+            for number in range(1200)
+        ]
+        rows += [{"failure_kind": f"acme:name_{number}"} for number in range(10)]
+        report = report_of(tmp_path, *rows, by="task")
+        assert len(report.unknown_names) == 1001
+        assert {count.name: count.count for count in report.unknown_names}[OTHER] == 200
+        assert len(report.unknown_stages) == 101
+        assert len(report.statuses_without_evidence) == 1001
+        assert len(report.groups) == 1002  # and the rows without a task
+        assert OTHER_NAMESPACED in {label.label for label in report.labels}
+        assert report.classes.total == len(rows)
+
+
+class TestCallbacks:
+    def test_each_failed_row_with_its_explanation(self, tmp_path: Path) -> None:
+        seen = []
+
+        def on_row(file: str, line: int, evidence: Evidence, found: Explanation) -> None:
+            seen.append((file, line, evidence.failure_kind, found.failure_class))
+
+        path = write(tmp_path, {"failure_kind": "agent_timeout"}, {"reward": 1.0}, {"mask_sample": True})
+        report_failures([path], on_row=on_row)
+        assert seen == [
+            (str(path), 1, "agent_timeout", FailureClass.MODEL),
+            (str(path), 3, None, FailureClass.UNKNOWN),
+        ]
+
+    def test_how_far_the_reading_has_come(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("failure_kinds.scan._ROWS_AT_ONCE", 10)
+        path = write(tmp_path, *[{"failure_kind": "x"}] * 25)
+        calls: list[tuple[str, int, int | None]] = []
+        report_failures([path], on_progress=lambda *call: calls.append(call))
+        assert calls == [(str(path), path.stat().st_size, path.stat().st_size)] * 3
+
+
+class TestSaving:
+    def test_a_saved_report_is_read_back_equal(self, tmp_path: Path) -> None:
+        report = report_failures([SAMPLE], registry=TEAM, by="_ng_task_index", expected=50)
+        (tmp_path / "report.json").write_text(report.model_dump_json(), encoding="utf-8")
+        assert read_report(tmp_path / "report.json") == report
+
+    def test_it_fits_its_schema(self) -> None:
+        report = compare_reports(report_failures([SAMPLE]), report_failures([SAMPLE], registry=TEAM))
+        jsonschema.Draft202012Validator(FailureReport.model_json_schema()).validate(report.to_json())
+
+    def test_a_file_that_holds_no_report(self) -> None:
+        with pytest.raises(ValueError, match="validation error"):
+            read_report(SAMPLE)
+
+    def test_two_beside_each_other(self) -> None:
+        ours, theirs = report_failures([SAMPLE]), report_failures([SAMPLE], registry=TEAM)
+        assert compare_reports(ours, ours).comparable is True
+        both = compare_reports(ours, compare_reports(theirs, ours))
+        assert (both.comparable, both.other) == (False, theirs)
+
+
+def test_paths_may_be_folders_and_patterns(tmp_path: Path) -> None:
+    write(tmp_path, {"failure_kind": "x"}, name="a.jsonl")
+    write(tmp_path, {"failure_kind": "y"}, name="b.jsonl")
+    report = report_failures([tmp_path, f"{tmp_path}/*.jsonl"])
+    assert (report.classes.total, len(report.files)) == (4, 4)
+    with pytest.raises(FileNotFoundError):
+        report_failures([tmp_path / "no.jsonl"])
