@@ -22,6 +22,7 @@ LONGEST_LINE: Final = 32 << 20
 
 _LONG: Final = 1 << 20  # no more than this for the fields that are read, all together
 _LONGEST_FOR_PYTHON: Final = 4 << 20  # its parser builds everything, and a dozen times as large
+_NOT_TAKEN: Final = (msgspec.MsgspecError, ValueError)
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -67,7 +68,7 @@ class RowFile:
             self.line += 1
             try:
                 yield decode(line) if len(line) <= _LONG else self._decode_long(line)
-            except (ValueError, RecursionError, _UnreadableError) as error:  # msgspec's errors are ValueErrors
+            except (*_NOT_TAKEN, RecursionError, _UnreadableError) as error:
                 yield from self._read_again(line, error)
 
     def _read_again(self, line: bytes, error: Exception) -> Iterator[Any]:
@@ -76,7 +77,7 @@ class RowFile:
             self.blank += 1
             return
         try:
-            if not isinstance(error, ValueError):
+            if not isinstance(error, _NOT_TAKEN):
                 raise error
             yield self._decode_odd(line)
         except RecursionError:
