@@ -95,6 +95,53 @@ class TestOptions:
         assert beside_saved["comparable"] is False
         assert "made with different rules" in run(SAMPLE, "--compare", saved).stdout.lower()
 
+    def test_a_saved_report_is_known_by_what_it_holds(self, tmp_path: Path) -> None:
+        saved = tmp_path / "old.txt"
+        assert run(SAMPLE, "--format", "json", "-o", saved).exit_code == 0
+        assert json.loads(run(SAMPLE, "--compare", saved, "--format", "json").stdout)["other"]["files"] == [SAMPLE]
+        assert run(SAMPLE, "--compare", "no.json").exit_code == 2
+
+    def test_unreadable_lines_of_the_other_run_count_too(self, tmp_path: Path) -> None:
+        (tmp_path / "other.jsonl").write_bytes(b"x\n")
+        assert run(SAMPLE, "--compare", tmp_path / "other.jsonl").exit_code == 3
+
+    def test_a_dash_is_standard_output(self, tmp_path: Path) -> None:
+        assert process(SAMPLE, "-o", "-", cwd=tmp_path).stdout == process(SAMPLE).stdout
+        assert os.listdir(tmp_path) == []
+
+    def test_a_link_stays_one(self, tmp_path: Path) -> None:
+        (tmp_path / "link").symlink_to(tmp_path / "report")
+        assert run(SAMPLE, "-o", tmp_path / "link").exit_code == 0
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "report").read_bytes() == process(SAMPLE).stdout
+
+    def test_large_files_are_read_by_several_processes_with_a_teams_names(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("failure_kinds.scan.LARGE", 1)
+        plain = json.loads(run(SAMPLE, "--config", TEAM, "--format", "json").stdout)
+        assert plain == json.loads(run(SAMPLE, "--config", TEAM, "--format", "json", "--rows", tmp_path / "r").stdout)
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (["--rows", "copy.jsonl"], "copy.jsonl is named twice, and would be overwritten"),
+            (["-o", "copy.jsonl"], "copy.jsonl is named twice, and would be overwritten"),
+            (["-o", "new", "--rows", "new"], "new is named twice, and would be overwritten"),
+            (["--rows", "-"], "rows go to a file; name one"),
+            (["-", "--compare", "-"], "standard input can be read once"),
+        ],
+    )
+    def test_nothing_that_is_read_is_overwritten(
+        self, options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "copy.jsonl").write_bytes(Path(SAMPLE).read_bytes())
+        result = run("copy.jsonl", *options)
+        assert result.exit_code == 2
+        assert said in " ".join(result.output.split())
+        assert (tmp_path / "copy.jsonl").read_bytes() == Path(SAMPLE).read_bytes()
+
     def test_what_is_no_saved_report_is_said(self, tmp_path: Path) -> None:
         (tmp_path / "old.json").write_text("[]", encoding="utf-8")
         result = run(SAMPLE, "--compare", tmp_path / "old.json")
@@ -155,6 +202,17 @@ class TestBadInput:
         result = run(SAMPLE)
         assert (result.exit_code, result.stderr) == (2, "failure-kinds: no space left on device\n")
 
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+    def test_a_full_disk_behind_standard_output_is_said(self) -> None:
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([*COMMAND, SAMPLE], stdout=full, stderr=subprocess.PIPE, check=False)
+        assert (result.returncode, result.stderr) == (2, b"failure-kinds: no space left on device\n")
+
+    def test_a_standard_output_that_was_closed_is_no_matter(self) -> None:
+        command = ["sh", "-c", '"$0" -m failure_kinds list >&-', sys.executable]
+        result = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+        assert (result.returncode, result.stderr) == (0, b"")
+
     def test_a_disk_that_is_full_is_said(self) -> None:
         if not Path("/dev/full").exists():
             pytest.skip("there is no full device here")
@@ -181,7 +239,8 @@ class TestBadInput:
             assert running.stderr.read() == b""
 
     @pytest.mark.skipif(sys.platform == "win32", reason="there are no FIFOs there")
-    def test_interrupting_it_leaves_no_half_written_file(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_interrupting_it_leaves_no_half_written_file(self, sent: int, code: int, tmp_path: Path) -> None:
         fifo, rows, page = tmp_path / "fifo", tmp_path / "rows.jsonl", tmp_path / "report.html"
         os.mkfifo(fifo)
         rows.write_text("what was there before", encoding="utf-8")
@@ -190,8 +249,8 @@ class TestBadInput:
             feed.write(Path(SAMPLE).read_bytes())
             while not list(tmp_path.glob("*.part")):
                 time.sleep(0.01)
-            running.send_signal(signal.SIGINT)
-            assert running.wait(30) == 130
+            running.send_signal(sent)
+            assert running.wait(30) == code
             assert running.stderr is not None
             assert b"Traceback" not in running.stderr.read()
         assert rows.read_text(encoding="utf-8") == "what was there before"

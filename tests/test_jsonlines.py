@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -86,7 +88,7 @@ def test_a_long_row_is_a_row() -> None:
 def test_a_line_that_is_too_long_is_passed_over(end: bytes) -> None:
     content = b'{"failure_kind": "a"}\n{"response": "' + b"x" * LONGEST_LINE + b'"}' + end
     kinds, unreadable, lines, _ = read(content + (b'{"failure_kind": "b"}' if end else b""))
-    assert unreadable == [(2, "it is longer than 32 MiB")]
+    assert unreadable == [(2, "it is longer than 16 MiB")]
     assert (kinds, lines) == ((["a", "b"], 3) if end else (["a"], 2))
 
 
@@ -119,6 +121,22 @@ class TestFiles:
         opened = open_file(str(tmp_path / "rows"))
         with opened.source, opened.stream:
             assert opened.stream.read() == self.ROWS * 2
+
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+    def test_a_pipe_may_give_a_byte_at_a_time(self, pack: Any, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "fifo")
+
+        def feed() -> None:
+            with (tmp_path / "fifo").open("wb", buffering=0) as fifo:
+                for byte in pack(self.ROWS):
+                    fifo.write(bytes([byte]))
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
+        opened = open_file(str(tmp_path / "fifo"))
+        with opened.source, opened.stream:
+            assert (opened.stream.read(), opened.size) == (self.ROWS, None)
+        feeder.join()
 
     @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
     def test_one_that_was_cut_off_is_not_taken_for_a_whole_one(self, pack: Any, tmp_path: Path) -> None:
@@ -153,6 +171,12 @@ class TestFiles:
             "run2.jsonl",
             "-",
         ]
+
+    def test_a_file_is_read_once_however_often_it_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "a.jsonl").touch()
+        (tmp_path / "b.jsonl").symlink_to(tmp_path / "a.jsonl")
+        found = list(expand_paths([tmp_path / "a.jsonl", tmp_path, f"{tmp_path}/*", "-", "-"]))
+        assert found == [str(tmp_path / "a.jsonl"), "-"]
 
     def test_a_file_whose_name_looks_like_a_pattern_is_that_file(self, tmp_path: Path) -> None:
         path = tmp_path / "run[1].jsonl"

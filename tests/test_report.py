@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -65,7 +67,13 @@ class TestTheAccount:
         account = report_failures([tmp_path / "rows.gz"]).account
         assert account.unreadable == 1
         assert account.lines == account.failures + 1
+        assert account.failures > 45_000  # and so are the rows that could be unpacked
         assert "the file can't be read on from here: " in account.unreadable_lines[0].reason
+
+    def test_what_stands_behind_a_packed_file_costs_none_of_its_rows(self, tmp_path: Path) -> None:
+        (tmp_path / "rows.gz").write_bytes(gzip.compress(b'{"failure_kind": "agent_timeout"}\n' * 3000) + b"garbage")
+        account = report_failures([tmp_path / "rows.gz"]).account
+        assert (account.failures, account.unreadable) == (3000, 1)
 
     @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
     def test_one_with_wrong_bytes_in_its_middle_still_adds_up(self, pack: Any, tmp_path: Path) -> None:
@@ -140,7 +148,10 @@ class TestWhatIsWorthALook:
 
     def test_statuses_that_are_no_evidence(self, tmp_path: Path) -> None:
         rows = [{"failure_kind": "cancelled", "http_status": status} for status in ("503", 200, 503.0, None)]
-        assert self.names(report_of(tmp_path, *rows).statuses_without_evidence) == [("200", 1, None), ("503", 1, None)]
+        assert self.names(report_of(tmp_path, *rows).statuses_without_evidence) == [
+            ('"503"', 1, None),
+            ("200", 1, None),
+        ]
 
     def test_rows_that_failed_and_have_a_score(self, tmp_path: Path) -> None:
         rows = {"failure_kind": "x", "reward": 0.0}, {"failure_kind": "x"}, {"reward": 1.0}
@@ -210,6 +221,12 @@ class TestBounds:
         assert OTHER_NAMESPACED in {label.label for label in report.labels}
         assert report.classes.total == len(rows)
 
+    def test_it_is_the_largest_groups_that_are_told_apart(self, tmp_path: Path) -> None:
+        rows = [{"failure_kind": "x", "task": f"t{number}"} for number in range(1500)]
+        rows += [{"failure_kind": "x", "task": "largest"}] * 10
+        report = report_of(tmp_path, *rows, by="task")
+        assert {group.value: group.rows for group in report.groups}["largest"] == 10
+
 
 class TestCallbacks:
     def test_each_failed_row_with_its_explanation(self, tmp_path: Path) -> None:
@@ -257,7 +274,17 @@ class TestSaving:
 def test_paths_may_be_folders_and_patterns(tmp_path: Path) -> None:
     write(tmp_path, {"failure_kind": "x"}, name="a.jsonl")
     write(tmp_path, {"failure_kind": "y"}, name="b.jsonl")
-    report = report_failures([tmp_path, f"{tmp_path}/*.jsonl"])
-    assert (report.classes.total, len(report.files)) == (4, 4)
+    report = report_failures([tmp_path / "b.jsonl", f"{tmp_path}/*.jsonl"])
+    assert (report.classes.total, [file[-7:] for file in report.files]) == (2, ["b.jsonl", "a.jsonl"])
     with pytest.raises(FileNotFoundError):
         report_failures([tmp_path / "no.jsonl"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names are text there")
+def test_a_file_whose_name_is_no_text_can_be_reported_on(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/\xff.jsonl"
+    with open(path, "wb") as file:
+        file.write(b'{"failure_kind": "\\ud800"}\nx\n')
+    report = report_failures([os.fsdecode(path)])
+    assert json.loads(report.model_dump_json())["files"] == [f"{tmp_path}/\\udcff.jsonl"]
+    assert report.account.unreadable_lines[0].file.endswith("\\udcff.jsonl")

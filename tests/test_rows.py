@@ -49,7 +49,7 @@ class TestPlainRows:
             ("503", 503, None),
             ("503.0", 503, None),
             ("503.5", None, "503.5"),
-            ('"503"', None, "503"),
+            ('"503"', None, '"503"'),
             ("true", None, "true"),
             ("[503]", None, "[503]"),
             ("600", None, "600"),
@@ -72,12 +72,13 @@ class TestPlainRows:
         row = msgspec.convert({"failure_kind": "x", "http_status": float("nan")}, row_type)
         assert Evidence(*read(row))[3:5] == (None, None)
 
-    @pytest.mark.parametrize("status", [200, 302, "200"])
+    @pytest.mark.parametrize("status", [200, 302, "200", "", 0, False])
     def test_a_status_of_success_is_no_failure(self, status: object) -> None:
         assert evidence({"http_status": status}).outcome == WITHOUT
 
-    def test_a_status_that_is_no_evidence_is_an_unlabelled_failure(self) -> None:
-        assert evidence({"http_status": "503"}).outcome == UNLABELLED
+    @pytest.mark.parametrize("status", ["503", "200 OK", 3000, 99, True, [200]])
+    def test_a_status_that_is_no_evidence_is_an_unlabelled_failure(self, status: object) -> None:
+        assert evidence({"http_status": status}).outcome == UNLABELLED
 
     def test_an_empty_row_records_nothing(self) -> None:
         assert evidence({}) == Evidence(WITHOUT, None, None, None, None, None, False, None)
@@ -89,6 +90,12 @@ class TestPlainRows:
 
     def test_what_is_not_text_is_kept_as_json(self) -> None:
         assert found({"failure_kind": ["agent_timeout"], "stage": 5}) == (FAILURE, '["agent_timeout"]', "5", None, None)
+
+    def test_half_a_character_is_shown_by_its_escape(self) -> None:
+        row_type, read = evidence_reader("task")
+        row = msgspec.convert({"failure_kind": "\ud800x", "stage": "é\ud800", "task": ["\ud800"]}, row_type)
+        got = Evidence(*read(row))
+        assert (got.failure_kind, got.stage, got.group) == ("\\ud800x", "é\\ud800", '["\\ud800"]')
 
     def test_a_long_name_is_cut(self) -> None:
         assert evidence({"failure_kind": "x" * 5000}).failure_kind == "x" * 200 + "..."
@@ -134,6 +141,13 @@ class TestGymRows:
     def test_the_collectors_own_record(self) -> None:
         row = {"source": "collector", "failure": {"failure_kind": "transport_timeout", "stage": "agent"}}
         assert found(row) == (FAILURE, "transport_timeout", "agent", None, None)
+
+    @pytest.mark.parametrize("nested", [{}, {"failure_kind": None}, {"failure_kind": "none"}])
+    def test_what_a_nested_failure_does_not_say_the_row_may(self, nested: dict[str, Any]) -> None:
+        row = {"http_status": 503, "stage": "agent", "policy": False, "failure": nested}
+        assert found(row) == (FAILURE, None, "agent", 503, False)
+        events = {"_ng_failure_id": "e", "_ng_failure_events": {"e": nested}, "_ng_failure_class": "x"}
+        assert found({**row, **events}) == (FAILURE, "x", "agent", 503, False)
 
     @pytest.mark.parametrize("odd", ["text", 5, None, [], {"e": "text"}, {"e": 5}])
     def test_an_object_of_another_form_is_passed_over(self, odd: object) -> None:

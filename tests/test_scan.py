@@ -45,10 +45,22 @@ def test_of_too_many_values_the_rarest_share_a_name(tmp_path: Path, monkeypatch:
     rows += [row(failure_kind=f"rare {number}") for number in range(40)]
     rows += [row(failure_kind=f"acme:rare_{number}") for number in range(5)]
     rows += [row(failure_kind="session_lost"), row(reward=1.0)]  # a known name is never drawn into another
-    counts = scan_file(write(tmp_path, *rows)).counts
-    assert {key[1]: count for key, count in counts.items()} == {
+    path = write(tmp_path, *rows)
+    assert {key[1]: count for key, count in scan_file(path).counts.items()} == {
         "often": 9, "acme:often": 9, OTHER: 40, OTHER_NAMESPACED: 5, "session_lost": 1, None: 1,
     }  # fmt: skip
+    assert scan_file(path, known={"rare 7"}).counts[failure("rare 7")] == 1
+
+
+def test_groups_are_drawn_together_before_anything_that_is_classified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "_MOST_KEYS", 30)
+    monkeypatch.setattr(scan, "_MOST_VALUES", 2)
+    rows = [row(failure_kind=f"kind {number % 5}", task=number) for number in range(100)]
+    counts = scan_file(write(tmp_path, *rows), "task").counts
+    assert {key[1] for key in counts} == {f"kind {number}" for number in range(5)}
+    assert sum(count for key, count in counts.items() if key[-1] == OTHER) == 98
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are used on Linux alone")
@@ -62,10 +74,10 @@ class TestProcesses:
         monkeypatch.setattr(scan, "_PROCESSES", processes)
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(processes))
         lines = [row(failure_kind=f"kind_{number % 7}", x="y" * number) for number in range(200)]
-        lines[50:50] = [b"x" * 500, b"", b"null"]
-        path = write(tmp_path, *lines)
-        with ScanProcesses([path, path], None) as running:
-            assert running.scan_of(path) == scan_file(path)
+        lines[50:50] = [b"x" * 500, b"", b"null", b"\xef\xbb\xbf{}", b"{}\r"]
+        path = write(tmp_path, b'\xef\xbb\xbf{"failure_kind": "first"}', *lines, b'{"failure_kind": ')
+        with ScanProcesses([path, path], "x") as running:
+            assert running.scan_of(path) == scan_file(path, "x")
             assert running.scan_of(path) is None  # it was handed over
 
     def test_leave_small_packed_and_other_files_alone(self, tmp_path: Path) -> None:
@@ -81,6 +93,29 @@ class TestProcesses:
         for pid in pids:
             with pytest.raises(ProcessLookupError):
                 os.kill(pid, 0)
+
+    def test_that_could_not_all_be_started_are_gone_too(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
+        fork = os.fork
+        pids: list[int] = []
+
+        def fork_once() -> int:
+            if pids:
+                raise BlockingIOError(11, "Resource temporarily unavailable")
+            pids.append(fork())
+            return pids[0]
+
+        monkeypatch.setattr(os, "fork", fork_once)
+        with pytest.raises(BlockingIOError):
+            ScanProcesses([write(tmp_path, *[row(failure_kind="a")] * 1000)], None)
+        with pytest.raises(ProcessLookupError):
+            os.kill(pids[0], 0)
+
+    def test_part_where_lines_do_however_long_these_are(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4))
+        path = write(tmp_path, row(failure_kind="a"), row(failure_kind="b", x="y" * 1_000_000), row(failure_kind="c"))
+        with ScanProcesses([path], None) as running:
+            assert running.scan_of(path) == scan_file(path)
 
     def test_that_could_not_read_are_an_error(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(scan, "open_part", lambda *_: None)

@@ -46,7 +46,7 @@ class OpenFile(NamedTuple):
 
 
 def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
-    """Yield the files that paths mean: a file itself, a folder its row files, a pattern what it matches.
+    """Yield the files that paths mean, each once: a file itself, a folder its row files, a pattern what it matches.
 
     Args:
         paths: Files, folders, patterns with `*`, `?`, `[...]` or `**`, and `-` for standard input.
@@ -54,21 +54,30 @@ def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     Raises:
         FileNotFoundError: A path means no file; its message says which, and what was looked for.
     """
+    met: set[str] = set()
     for path in (os.fspath(path) for path in paths):
-        if path == STANDARD_INPUT or os.path.isfile(path):
-            yield path
-        elif os.path.isdir(path):
-            found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(ENDINGS))
-            if not found:
-                raise FileNotFoundError(f"{path}: the folder holds no file that ends in {', '.join(ENDINGS)}")
-            yield from found
-        elif os.path.lexists(path):
-            yield path  # a pipe or a device
-        else:
-            found = sorted(file for file in glob.iglob(path, recursive=True) if os.path.isfile(file))
-            if not found:
-                raise FileNotFoundError(f"{path}: no such file or folder, and no file matches it as a pattern")
-            yield from found
+        for file in _files_of(path):
+            place = file if file == STANDARD_INPUT else os.path.realpath(file)
+            if place not in met:
+                met.add(place)
+                yield file
+
+
+def _files_of(path: str) -> Iterator[str]:
+    if path == STANDARD_INPUT or os.path.isfile(path):
+        yield path
+    elif os.path.isdir(path):
+        found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(ENDINGS))
+        if not found:
+            raise FileNotFoundError(f"{path}: the folder holds no file that ends in {', '.join(ENDINGS)}")
+        yield from found
+    elif os.path.lexists(path):
+        yield path  # a pipe or a device
+    else:
+        found = sorted(file for file in glob.iglob(path, recursive=True) if os.path.isfile(file))
+        if not found:
+            raise FileNotFoundError(f"{path}: no such file or folder, and no file matches it as a pattern")
+        yield from found
 
 
 def open_file(path: str) -> OpenFile:
@@ -80,12 +89,12 @@ def open_file(path: str) -> OpenFile:
     own = path != STANDARD_INPUT
     raw: Any = open(path if own else 0, "rb", buffering=0, closefd=own)  # noqa: SIM115  # the caller closes it
     size = os.fstat(raw.fileno()).st_size if raw.seekable() else None
-    packed = io.BufferedReader(raw, _BUFFER)
-    head = packed.peek(4)
+    head = b""
+    while len(head) < len(_ZSTANDARD) and (more := raw.read(len(_ZSTANDARD) - len(head))):
+        head += more  # a pipe may give a byte at a time
+    packed: Any = io.BufferedReader(_Headed(head, raw), _BUFFER)
     if head.startswith(_GZIP):
-        import gzip
-
-        return OpenFile(io.BufferedReader(gzip.GzipFile(fileobj=packed), _BUFFER), raw, size)
+        return OpenFile(io.BufferedReader(_Gzip(packed), _BUFFER), raw, size)
     if head.startswith(_ZSTANDARD):
         return OpenFile(io.BufferedReader(_Zstandard(packed), _BUFFER), raw, size)
     return OpenFile(packed, raw, size)
@@ -126,6 +135,42 @@ class _Part(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+class _Headed(io.RawIOBase):
+    """The bytes of a file whose first ones were taken already."""
+
+    def __init__(self, head: bytes, raw: io.RawIOBase) -> None:
+        self._head = head
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if not self._head:
+            return self._raw.readinto(buffer)
+        count = min(len(buffer), len(self._head))
+        buffer[:count] = self._head[:count]
+        self._head = self._head[count:]
+        return count
+
+
+class _Gzip(io.RawIOBase):
+    """Unpacked bytes. Of a damaged file, all that come before the damage are handed out."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        import gzip
+
+        self._file = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._file.read1(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 class _Zstandard(io.RawIOBase):

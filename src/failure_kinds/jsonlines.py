@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LONGEST_LINE", "RowFile"]
 
-LONGEST_LINE: Final = 32 << 20
+LONGEST_LINE: Final = 16 << 20
 """A line of as many bytes or more is passed over and counted as unreadable, so that memory stays bounded."""
 
 _LONG: Final = 1 << 20  # no more than this for the fields that are read, all together
@@ -43,7 +43,12 @@ class RowFile:
     """
 
     def __init__(
-        self, stream: io.BufferedReader, row_type: type[msgspec.Struct], on_unreadable: Callable[[int, str], None]
+        self,
+        stream: io.BufferedReader,
+        row_type: type[msgspec.Struct],
+        on_unreadable: Callable[[int, str], None],
+        *,
+        from_start: bool = True,
     ) -> None:
         """Prepare to read.
 
@@ -51,10 +56,12 @@ class RowFile:
             stream: The file's bytes.
             row_type: The type that a row is decoded as.
             on_unreadable: Called with the number of each line that is no row, and why.
+            from_start: Whether it is read from its start, where a byte order mark may stand.
         """
         self.line = 0
         self.blank = 0
         self._stream = stream
+        self._from_start = from_start
         self._type = row_type
         self._decode = msgspec.json.Decoder(row_type).decode
         self._decode_raw = msgspec.json.Decoder(_raw(row_type)).decode
@@ -62,7 +69,7 @@ class RowFile:
 
     def __iter__(self) -> Iterator[Any]:
         decode = self._decode
-        if self._stream.peek(3)[:3] == _BOM:
+        if self._from_start and self._stream.peek(3)[:3] == _BOM:
             self._stream.read(3)
         for line in iter(partial(self._stream.readline, LONGEST_LINE), b""):
             self.line += 1

@@ -7,6 +7,7 @@ report.classes.evaluation, report.account.unreadable
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +19,19 @@ from .scan import ScanProcesses, scan_file
 from .tally import Tally
 
 if TYPE_CHECKING:
-    import os
-
     from .classification import Explanation
     from .registry import FailureRegistry
 
-__all__ = ["FailureReport", "OnProgress", "OnRow", "compare_reports", "read_report", "report_failures"]
+__all__ = [
+    "FailureReport",
+    "OnProgress",
+    "OnRow",
+    "compare_reports",
+    "is_saved_report",
+    "known_names",
+    "read_report",
+    "report_failures",
+]
 
 OnRow = Callable[[str, int, Evidence, "Explanation"], None]
 OnProgress = Callable[[str, int, "int | None"], None]
@@ -60,15 +68,22 @@ def report_failures(
         VocabularyError: The active registry has to be loaded, and can't be.
     """
     tally = Tally(get_registry() if registry is None else registry)
-    files = tuple(expand_paths(paths))
-    for path in files:
-        show = None if on_progress is None else functools.partial(on_progress, path)
+    names: list[str] = []
+    for path in expand_paths(paths):
+        name = path.encode("utf-8", "backslashreplace").decode("utf-8")
+        show = None if on_progress is None else functools.partial(on_progress, name)
         scan = None if processes is None else processes.scan_of(path, show)
         if scan is None:
-            tell = None if on_row is None else functools.partial(_tell, on_row, tally, path)
-            scan = scan_file(path, by, tell, show)
-        tally.add(path, scan)
-    return tally.report(files, expected, by)
+            tell = None if on_row is None else functools.partial(_tell, on_row, tally, name)
+            scan = scan_file(path, by, known_names(tally.registry), tell, show)
+        tally.add(name, scan)
+        names.append(name)
+    return tally.report(tuple(names), expected, by)
+
+
+def known_names(registry: FailureRegistry) -> frozenset[str]:
+    """Return the names that mean something to a registry: its kinds, and what is read as one."""
+    return frozenset({*registry.kinds, *registry.retired, *registry.config.kind_aliases, *registry.stages})
 
 
 def _tell(on_row: OnRow, tally: Tally, path: str, line: int, evidence: tuple[Any, ...]) -> None:
@@ -81,6 +96,14 @@ def compare_reports(report: FailureReport, other: FailureReport) -> FailureRepor
     """Return a report that holds another one beside it, and says whether the two were made by the same rules."""
     beside = other.model_copy(update={"other": None, "comparable": None})
     return report.model_copy(update={"other": beside, "comparable": report.digest == other.digest})
+
+
+def is_saved_report(path: str) -> bool:
+    """Whether a file looks like a report that was saved as JSON, whatever its name."""
+    if not os.path.isfile(path):
+        return path.endswith(".json")
+    with open(path, "rb") as file:
+        return b'"report_version"' in file.read(100) or path.endswith(".json")
 
 
 def read_report(path: str | os.PathLike[str]) -> FailureReport:

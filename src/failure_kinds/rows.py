@@ -6,7 +6,9 @@ message.
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Union
 
 import msgspec
@@ -24,8 +26,11 @@ _NO_FAILURE: Final = frozenset({"", "none", "unset", "success"})
 # What NeMo Gym's agents call the stages.
 _STAGES: Final = {"seed_session": "seed", "rollout": "agent", "verify": "verification"}
 
-# How a status that says nothing of a failure begins, as text: 1xx, 2xx, 3xx.
-_SUCCESS: Final = ("1", "2", "3")
+# A status, as JSON, that says nothing of a failure.
+_SUCCESS: Final = re.compile('"?[123][0-9][0-9]"?')
+
+# What stands where there was no request, as other formats write it.
+_NO_STATUS: Final = ("", 0, False)
 
 _NUMBERS: Final = frozenset({int, float})
 
@@ -133,20 +138,27 @@ def _evidence(row: _Row) -> tuple[Any, ...]:
         kind = row.gym_kind if _is_nothing(failure.failure_kind) else failure.failure_kind
         if _is_nothing(kind):
             kind = None
-    if kind is not None and (type(kind) is not str or len(kind) > _LONGEST_NAME):
+    if kind is not None and (type(kind) is not str or len(kind) > _LONGEST_NAME or not kind.isascii()):
         kind = _text(kind)
-    stage = row.error_stage if failure.stage is None else failure.stage
+    stage = failure.stage
+    if stage is None:
+        stage = row.error_stage if row.stage is None else row.stage
     if stage is not None:
         stage = _text(stage) or ""
         stage = _STAGES.get(stage, stage) or None
-    policy = failure.policy if isinstance(failure.policy, bool) else None
+    policy = row.policy if failure.policy is None else failure.policy
+    if policy is not True and policy is not False:
+        policy = None
     if kind is not None and kind.startswith(_JUDGE):
         stage = stage or "verification"
         policy = False if policy is None else policy
-    status, odd_status = (None, None) if failure.http_status is None else _status(failure.http_status)
+    status = row.http_status if failure.http_status is None else failure.http_status
+    odd_status = None
+    if status is not None:
+        status, odd_status = _status(status)
     if kind is not None or status is not None:
         outcome = Outcome.FAILURE
-    elif row.mask_sample is True or (odd_status is not None and odd_status[:1] not in _SUCCESS):
+    elif row.mask_sample is True or (odd_status is not None and _SUCCESS.fullmatch(odd_status) is None):
         outcome = Outcome.UNLABELLED
     else:
         outcome = Outcome.WITHOUT_FAILURE
@@ -169,18 +181,29 @@ def _nested_failure(row: _Row) -> Any:
 
 def _status(value: Any) -> tuple[int | None, str | None]:
     """An HTTP status as evidence, or as the text of what is none."""
-    if isinstance(value, float) and math.isnan(value):
+    if value in _NO_STATUS or (isinstance(value, float) and math.isnan(value)):
         return None, None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if type(value) is int and 400 <= value <= 599:
         return value, None
-    return None, _text(value)
+    return None, _cut(_json(value))
 
 
 def _text(value: Any) -> str | None:
-    """A value as text that is no longer than a name may be; what isn't text as JSON."""
+    """A value as text that is no longer than a name may be and can be written anywhere; what isn't text as JSON."""
     if value is None:
         return None
-    text: str = value if isinstance(value, str) else msgspec.json.encode(value).decode("utf-8")
+    text: str = value if isinstance(value, str) else _json(value)
+    return _cut(text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "..."
+
+
+def _json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value).decode("utf-8")
+    except UnicodeEncodeError:  # half a character
+        return json.dumps(value)

@@ -28,8 +28,9 @@ from .spelling import is_namespaced
 if TYPE_CHECKING:
     import io
     from collections.abc import Callable, Iterable
+    from collections.abc import Set as AbstractSet
 
-__all__ = ["OTHER", "OTHER_NAMESPACED", "Scan", "ScanProcesses", "scan_file"]
+__all__ = ["BUNDLED_NAMES", "OTHER", "OTHER_NAMESPACED", "Scan", "ScanProcesses", "scan_file"]
 
 OTHER: Final = "_OTHER"
 """What names, stages, statuses and groups are counted under where there are too many different ones."""
@@ -47,7 +48,8 @@ _MOST_VALUES: Final = 1_000  # of a field, if there are too many keys
 _UNREADABLE_LINES: Final = 20
 _SECONDS_BETWEEN_CALLS: Final = 0.1
 _POSITION: Final = struct.Struct("Q")
-_BUNDLED_NAMES: Final = frozenset(getattr(constants, name) for name in constants.__all__)
+BUNDLED_NAMES: Final = frozenset(name for name in vars(constants).values() if isinstance(name, str))
+"""The names of the bundled vocabulary."""
 
 
 def __dir__() -> list[str]:
@@ -86,6 +88,7 @@ class Scan(NamedTuple):
 def scan_file(
     path: str,
     by: str | None = None,
+    known: AbstractSet[str] = BUNDLED_NAMES,
     on_row: Callable[[int, tuple[Any, ...]], None] | None = None,
     on_progress: Callable[[int, int | None], None] | None = None,
 ) -> Scan:
@@ -94,6 +97,7 @@ def scan_file(
     Args:
         path: The file, `-` for standard input.
         by: The field that a report is split by.
+        known: Names that are never drawn together with others, however many there are.
         on_row: Called with the line and the evidence of each row.
         on_progress: Called now and then with the bytes that were read, and the size of the file if it is known.
 
@@ -107,14 +111,17 @@ def scan_file(
             if on_progress is not None:
                 on_progress(opened.source.tell() if opened.size is not None else 0, opened.size)
 
-        return _scan(opened.stream, by, on_row, piece_read)
+        return _scan(opened.stream, by, known, on_row, piece_read)
 
 
 def _scan(
     stream: io.BufferedReader,
     by: str | None,
+    known: AbstractSet[str],
     on_row: Callable[[int, tuple[Any, ...]], None] | None = None,
     piece_read: Callable[[], None] = lambda: None,
+    *,
+    from_start: bool = True,
 ) -> Scan:
     row_type, evidence_of = evidence_reader(by)
     counts: Counter[tuple[Any, ...]] = Counter()
@@ -127,7 +134,7 @@ def _scan(
         if len(unreadable) < _UNREADABLE_LINES:
             unreadable.append((line, reason))
 
-    rows = RowFile(stream, row_type, on_unreadable)
+    rows = RowFile(stream, row_type, on_unreadable, from_start=from_start)
     each: Iterable[tuple[Any, ...]] = map(evidence_of, rows)
     if on_row is not None:
         each = ((on_row(rows.line, evidence), evidence)[1] for evidence in each)
@@ -137,7 +144,7 @@ def _scan(
             read = rows.line
             counts.update(islice(each, _ROWS_AT_ONCE))  # a loop in C
             if len(counts) > _MOST_KEYS:
-                counts = _fewer(counts)
+                counts = _fewer(counts, known)
             if rows.line > read:
                 piece_read()
     except (OSError, EOFError, zlib.error) as error:  # the packed file is damaged; what came before that counts
@@ -146,23 +153,29 @@ def _scan(
     return Scan(counts, rows.line, rows.blank, unreadable_count, unreadable)
 
 
-def _fewer(counts: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
-    """The same counts with the rarest values of each field drawn together, so that memory stays bounded."""
-    kept = {}
-    for field in ("failure_kind", "stage", "odd_status", "group"):
-        position = Evidence._fields.index(field)
-        values: Counter[str] = Counter()
-        for evidence, count in counts.items():
-            if evidence[position] is not None:
-                values[evidence[position]] += count
-        kept[position] = {value for value, _ in values.most_common(_MOST_VALUES)} | _BUNDLED_NAMES
-    fewer: Counter[tuple[Any, ...]] = Counter()
+def _fewer(counts: Counter[tuple[Any, ...]], known: AbstractSet[str]) -> Counter[tuple[Any, ...]]:
+    """The same counts with the rarest values drawn together, so that memory stays bounded: groups first of all."""
+    for fields in (("group",), ("failure_kind", "stage", "odd_status")):
+        if len(counts) > _MOST_KEYS:
+            kept = {Evidence._fields.index(field): _most_common(counts, field) | known for field in fields}
+            fewer: Counter[tuple[Any, ...]] = Counter()
+            for evidence, count in counts.items():
+                fewer[tuple(_or_other(value, kept.get(place)) for place, value in enumerate(evidence))] += count
+            counts = fewer
+    return counts
+
+
+def _most_common(counts: Counter[tuple[Any, ...]], field: str) -> set[str]:
+    """The values of a field that most rows have."""
+    place = Evidence._fields.index(field)
+    values: Counter[str] = Counter()
     for evidence, count in counts.items():
-        fewer[tuple(_or_other(value, kept.get(position)) for position, value in enumerate(evidence))] += count
-    return fewer
+        if evidence[place] is not None:
+            values[evidence[place]] += count
+    return {value for value, _ in values.most_common(_MOST_VALUES)}
 
 
-def _or_other(value: Any, kept: set[str] | None) -> Any:
+def _or_other(value: Any, kept: AbstractSet[str] | None) -> Any:
     if kept is None or value is None or value in kept:
         return value
     return OTHER_NAMESPACED if is_namespaced(value) else OTHER
@@ -179,11 +192,23 @@ class _Process(NamedTuple):
 class ScanProcesses:
     """Processes that scan the large files among some, from the moment that this is made; use it in a `with` block."""
 
-    def __init__(self, paths: Iterable[str], by: str | None) -> None:
+    def __init__(self, paths: Iterable[str], by: str | None, known: AbstractSet[str] = BUNDLED_NAMES) -> None:
+        """Start them.
+
+        Args:
+            paths: The files; those that aren't large and plain are left alone.
+            by: As for `scan_file`.
+            known: As for `scan_file`.
+        """
         self._running: dict[str, list[_Process]] = {}
-        for path in paths:
-            if path not in self._running and sys.platform == "linux" and is_plain(path, LARGE):
-                self._running[path] = [_start(path, part, by) for part in _parts(path)]
+        try:
+            for path in paths:
+                if path not in self._running and sys.platform == "linux" and is_plain(path, LARGE):
+                    processes = self._running[path] = []
+                    processes.extend(_start(path, part, by, known) for part in _parts(path))
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -214,16 +239,21 @@ class ScanProcesses:
             while not select.select([process.answer], [], [], _SECONDS_BETWEEN_CALLS)[0]:
                 if on_progress is not None:
                     on_progress(sum(_POSITION.unpack(process.progress)[0] for process in processes), size)
+        parts = [_answer(process) for process in processes]
         del self._running[path]
-        return functools.reduce(Scan.followed_by, [_answer(path, process) for process in processes])
+        failed = [part for part in parts if isinstance(part, int)]
+        if failed:
+            raise OSError(f"{path}: a process that was reading it ended with status {failed[0]}")
+        return functools.reduce(Scan.followed_by, [part for part in parts if isinstance(part, Scan)])
 
 
-def _answer(path: str, process: _Process) -> Scan:
+def _answer(process: _Process) -> Scan | int:
+    """What a process found, or the status that it ended with."""
     with open(process.answer, "rb") as answer:
         written = answer.read()
     _, status = os.waitpid(process.pid, 0)
     if status:
-        raise OSError(f"{path}: a process that was reading it ended with status {status}")
+        return status
     counts, *rest = marshal.loads(written)  # noqa: S302  # our own child wrote it
     return Scan(Counter(counts), *rest)
 
@@ -236,12 +266,13 @@ def _parts(path: str) -> list[tuple[int, int]]:
         starts = [0]
         for number in range(1, processes):
             file.seek(size * number // processes)
-            file.readline()
+            while (piece := file.readline(1 << 17)) and not piece.endswith(b"\n"):
+                pass  # a line may be longer than memory
             starts.append(max(file.tell(), starts[-1]))
     return list(zip(starts, [*starts[1:], size], strict=True))
 
 
-def _start(path: str, part: tuple[int, int], by: str | None) -> _Process:
+def _start(path: str, part: tuple[int, int], by: str | None, known: AbstractSet[str]) -> _Process:
     """Start a process that scans a part of a file."""
     answer, pipe = os.pipe()
     progress = mmap.mmap(-1, _POSITION.size)  # shared with the child
@@ -250,7 +281,13 @@ def _start(path: str, part: tuple[int, int], by: str | None) -> _Process:
         status = 1
         try:
             with open_part(path, *part) as stream:
-                scan = _scan(stream, by, piece_read=lambda: _POSITION.pack_into(progress, 0, stream.tell()))
+                scan = _scan(
+                    stream,
+                    by,
+                    known,
+                    from_start=part[0] == 0,
+                    piece_read=lambda: _POSITION.pack_into(progress, 0, stream.tell()),
+                )
             with open(pipe, "wb") as writer:
                 writer.write(marshal.dumps((dict(scan.counts), *scan[1:])))
             status = 0

@@ -21,7 +21,7 @@ from .scan import OTHER, OTHER_NAMESPACED, Scan
 from .spelling import is_namespaced, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from .classification import Explanation
     from .registry import FailureRegistry
@@ -41,9 +41,9 @@ def __dir__() -> list[str]:
 
 
 class _Limited:
-    """Text that came first, up to a number; what comes after that is counted under a name of its own."""
+    """Known names, and others up to a number; what comes after that is counted under one name."""
 
-    def __init__(self, known: Mapping[str, object], limit: int) -> None:
+    def __init__(self, known: set[str], limit: int) -> None:
         self._admitted = set(known)
         self._limit = len(known) + limit
 
@@ -65,10 +65,12 @@ class Tally:
         self._blank = 0
         self._bundled = load_registry()
         self._moved = registry != self._bundled
-        self._names = _Limited(registry.kinds, _NAMES)
-        self._stage_names = _Limited(registry.stages, _STAGES)
-        self._group_names = _Limited({}, _GROUPS)
-        self._odd_names = _Limited({}, _NAMES)
+        self._limited = {
+            "failure_kind": _Limited({*registry.kinds, *registry.config.kind_aliases}, _NAMES),
+            "stage": _Limited(set(registry.stages), _STAGES),
+            "group": _Limited(set(), _GROUPS),
+            "odd_status": _Limited(set(), _NAMES),
+        }
         self._unreadable_lines: list[UnreadableLine] = []
         self._outcomes: Counter[str] = Counter()
         self._classes: Counter[tuple[str | None, str]] = Counter()
@@ -89,6 +91,13 @@ class Tally:
         self._outcomes["unreadable"] += scan.unreadable
         lines = [UnreadableLine(file=path, line=line, reason=reason) for line, reason in scan.unreadable_lines]
         self._unreadable_lines = [*self._unreadable_lines, *lines][:_SHOWN_LINES]
+        for field, names in self._limited.items():  # the largest first, if they can't all be told apart
+            place = Evidence._fields.index(field)
+            values: Counter[str | None] = Counter()
+            for evidence, count in scan.counts.items():
+                values[evidence[place]] += count
+            for value, _ in values.most_common():
+                names.admit(value)
         for evidence, count in scan.counts.items():
             self._add(Evidence(*evidence), count)
 
@@ -98,19 +107,23 @@ class Tally:
         return self.registry.explain_failure(kind, stage, status, policy)
 
     def _add(self, row: Evidence, count: int) -> None:
-        group = self._group_names.admit(row.group)
+        group = self._limited["group"].admit(row.group)
         self._rows[group] += count
         self._outcomes[row.outcome] += count
         if row.outcome not in (Outcome.FAILURE, Outcome.UNLABELLED):
             return
-        stage = self._stage_names.admit(row.stage)
+        stage = self._limited["stage"].admit(row.stage)
         if stage is not None and stage not in self.registry.stages:
             self._unknown_stages[stage] += count
-        if (odd_status := self._odd_names.admit(row.odd_status)) is not None:
+        if (odd_status := self._limited["odd_status"].admit(row.odd_status)) is not None:
             self._odd_statuses[odd_status] += count
         self._scored += count if row.scored else 0
         if row.outcome == Outcome.FAILURE:
-            self._add_failure(row._replace(failure_kind=self._names.admit(row.failure_kind), stage=stage), group, count)
+            self._add_failure(
+                row._replace(failure_kind=self._limited["failure_kind"].admit(row.failure_kind), stage=stage),
+                group,
+                count,
+            )
 
     def _add_failure(self, row: Evidence, group: str | None, count: int) -> None:
         kind, registry = row.failure_kind, self.registry

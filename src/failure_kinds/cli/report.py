@@ -3,6 +3,7 @@
 # No postponed annotations here: typer reads them.
 import enum
 import io
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,6 +25,9 @@ __all__ = ["ReportFormat", "report"]
 _FILE_WIDTH: Final = 1_000_000  # as in a pipe: nothing is cut or folded
 
 _LONG: Final = 4 << 20  # shorter files are read before anybody could look at a bar
+
+STANDARD_INPUT: Final = "-"
+STANDARD_OUTPUT: Final = "-"
 
 UNREADABLE: Final = 3
 """The exit code where lines were unreadable; everything else is still reported."""
@@ -75,6 +79,7 @@ def report(
         failure-kinds report new.jsonl --compare old.jsonl --format markdown
         failure-kinds report run.jsonl.gz --format html -o report.html
     """
+    _refuse_to_overwrite([*files, *map(str, config or ()), *([compare] if compare else ())], output, rows)
     try:
         with ExitStack() as stack:
             result = _read(files, config, expected, by, rows, stack)
@@ -86,8 +91,23 @@ def report(
     except OSError as error:
         write(f"failure-kinds: {_what_failed(error)}", to_stderr=True)
         raise typer.Exit(2) from None
-    if result.account.unreadable:
+    if result.account.unreadable or (result.other is not None and result.other.account.unreadable):
         raise typer.Exit(UNREADABLE)
+
+
+def _refuse_to_overwrite(read: list[str], output: str | None, rows: str | None) -> None:
+    """Refuse to write where something is read from, or twice to the same file."""
+    written = {"--output": output, "--rows": rows}
+    if rows == STANDARD_OUTPUT:
+        raise typer.BadParameter("rows go to a file; name one", param_hint="--rows")
+    if read.count(STANDARD_INPUT) > 1:
+        raise typer.BadParameter("standard input can be read once", param_hint="-")
+    taken = {os.path.realpath(path): path for path in read if os.path.isfile(path)}
+    for option, path in written.items():
+        if path is not None and path != STANDARD_OUTPUT:
+            if (place := os.path.realpath(path)) in taken:
+                raise typer.BadParameter(f"{path} is named twice, and would be overwritten", param_hint=option)
+            taken[place] = path
 
 
 def _read(
@@ -103,13 +123,17 @@ def _read(
 
     # Reading starts before the vocabulary is loaded: that alone would take as long as a hundred megabytes.
     files = list(expand_paths(paths))
-    processes = None if rows else stack.enter_context(ScanProcesses(files, by))
+    own_names = bool(config or os.environ.get("FAILURE_KINDS_FILES"))
+    processes = None if rows or own_names else stack.enter_context(ScanProcesses(files, by))
 
-    from ..report import report_failures
+    from ..report import known_names, report_failures
 
+    registry = registry_of(config)
+    if own_names and not rows:
+        processes = stack.enter_context(ScanProcesses(files, by, known_names(registry)))
     return report_failures(
         files,
-        registry=registry_of(config),
+        registry=registry,
         expected=expected,
         by=by,
         on_row=_row_writer(rows, stack) if rows else None,
@@ -121,9 +145,9 @@ def _read(
 def _compare(
     result: "FailureReport", path: str, config: list[Path] | None, by: str | None, stack: ExitStack
 ) -> "FailureReport":
-    from ..report import compare_reports, read_report
+    from ..report import compare_reports, is_saved_report, read_report
 
-    if not path.endswith(".json"):
+    if not is_saved_report(path):
         return compare_reports(result, _read([path], config, None, by, None, stack))
     try:
         return compare_reports(result, read_report(path))
@@ -134,7 +158,7 @@ def _compare(
 
 
 def _write(result: "FailureReport", written_as: ReportFormat, output: str | None) -> None:
-    if output is not None:
+    if output is not None and output != STANDARD_OUTPUT:
         with whole_file(output) as file:
             file.write(_rendered(result, written_as).encode("utf-8"))
     elif written_as is ReportFormat.TEXT:

@@ -30,11 +30,16 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
         with open(path, "wb") as direct:
             yield direct
         return
-    partial = f"{path}.{os.getpid()}.part"
+    target = os.path.realpath(path)  # a link stays one
+    partial = f"{target}.{os.getpid()}.part"
     try:
-        with open(partial, "xb") as file:
+        file = open(partial, "xb")  # noqa: SIM115  # it is closed below, before it gets its name
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    try:
+        with file:
             yield file
-        os.replace(partial, path)
+        os.replace(partial, target)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(partial)
