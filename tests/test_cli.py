@@ -260,3 +260,17 @@ def test_a_module_of_commands_imports_little_at_its_top(name: str) -> None:
     tree = ast.parse((Path(cli.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     top = {node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 0}
     assert top <= {"collections.abc", "pathlib", "typing"}
+
+
+def test_a_narrow_terminal_breaks_a_table_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rich.console import Console
+
+    from failure_kinds.cli import console
+
+    monkeypatch.setattr(console, "console", lambda: Console(width=24, force_terminal=True, color_system=None))
+    console.write_table([("stage_kind", "", "model of an agent"), ("kind", "x", "y")], indent=1)
+    assert capsys.readouterr().out == " stage_kind  model\n     of an agent\n kind  x  y\n"
+    console.write_table([("a", "b"), ("cc", "")])
+    assert capsys.readouterr().out == "a   b\ncc\n"

@@ -25,6 +25,8 @@ _LOOKALIKES: Final = str.maketrans("…─━│┃█▌▏■•→", "~--||##
 
 _NARROWEST: Final = 20  # in fewer columns, rich prints nothing in the end
 _NO_LIMIT: Final = 1_000_000
+_GAP: Final = "  "
+_HANGING: Final = 4  # how far the lines of a row that has several stand in
 
 
 def __dir__() -> list[str]:
@@ -73,16 +75,27 @@ def write_json(value: Any) -> None:
 
 
 def write_table(rows: Iterable[Sequence[str | Text]], indent: int = 0) -> None:
-    """Write rows of equal length as aligned columns, with no lines around them and no spaces at the end of a line."""
-    from rich.padding import Padding
-    from rich.table import Table
+    """Write rows of equal length as aligned columns, with no lines around them and no spaces at the end of a line.
 
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(*row)
-    for column in table.columns:
-        column.overflow = "fold"
+    On a terminal that is too narrow for the columns, the cells of a row follow each other, and break between words.
+    """
+    from rich.text import Text
+
+    texts = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    widths = [max(text.cell_len for text in column) for column in zip(*texts, strict=True)]
     target = console()
+    fits = not target.is_terminal or indent + sum(widths) + len(_GAP) * (len(widths) - 1) <= target.width
+    lines: list[Text] = []
+    for row in texts:
+        if fits:
+            for text, width in zip(row, widths, strict=True):
+                text.align("left", width)
+            lines.append(Text(" " * indent) + Text(_GAP).join(row))
+        else:
+            first, *rest = Text(_GAP).join(filter(len, row)).wrap(target, target.width - indent - _HANGING)
+            lines += [Text(" " * indent) + first, *(Text(" " * (indent + _HANGING)) + line for line in rest)]
     with target.capture() as captured:
-        target.print(Padding(table, (0, 0, 0, indent), expand=False))
-    write("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+        for line in lines:
+            line.rstrip()
+            target.print(line, soft_wrap=True)
+    write(captured.get().rstrip("\n"))

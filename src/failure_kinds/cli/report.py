@@ -48,7 +48,7 @@ class ReportFormat(enum.StrEnum):
 
 def report(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Files of rows, folders, patterns, or - for standard input.")
+        list[str], typer.Argument(metavar="FILE", help="Files of rows, folders, patterns, or - for standard input.")
     ],
     config: ConfigFiles = None,
     by: Annotated[
