@@ -203,9 +203,13 @@ class TestBadInput:
         assert (result.exit_code, result.stderr) == (2, "failure-kinds: no space left on device\n")
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-    def test_a_full_disk_behind_standard_output_is_said(self) -> None:
+    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    @pytest.mark.parametrize("arguments", [["report", SAMPLE], ["list"]], ids=["report", "list"])
+    def test_a_full_disk_behind_standard_output_is_said(self, arguments: list[str], unbuffered: str) -> None:
+        command = [sys.executable, "-m", "failure_kinds", *arguments]
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         with open("/dev/full", "wb") as full:
-            result = subprocess.run([*COMMAND, SAMPLE], stdout=full, stderr=subprocess.PIPE, check=False)
+            result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment, check=False)
         assert (result.returncode, result.stderr) == (2, b"failure-kinds: no space left on device\n")
 
     def test_a_standard_output_that_was_closed_is_no_matter(self) -> None:

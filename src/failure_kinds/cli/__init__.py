@@ -42,5 +42,9 @@ def main() -> None:
         sys.exit(130)
     except OSError as error:
         sys.stderr.write(f"failure-kinds: {(error.strerror or str(error)).lower()}\n")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in the buffer would fail once more
         sys.exit(2)
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:  # what is left would fail once more when Python exits
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
