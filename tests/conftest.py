@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from failure_kinds import FailureRegistry
 
 # No test is timed: machines differ.
-hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("untimed")
 
 DATA = Path(__file__).parent / "data"
