@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import http
 import json
+import math
 import os
 import pickle
 from types import MappingProxyType
@@ -260,6 +261,11 @@ class TestTheForms:
     )
     def test_what_could_not_stand_in_a_file_is_refused(self, given: Any, problem: str) -> None:
         assert problems(given)[0].startswith(f"<mapping>: {problem}")
+
+    @pytest.mark.parametrize("section", ["domains", "stages", "retired"])
+    def test_a_value_that_equals_nothing_is_refused_as_any_other(self, section: str) -> None:
+        (problem,) = problems(layer(**{section: {"x": math.nan}}))
+        assert problem == f"<mapping>: {section}.x: text is needed here, not nan"
 
     def test_a_mapping_that_holds_itself_is_nested_too_deep(self) -> None:
         endless: dict[str, Any] = {"schema_version": 1}

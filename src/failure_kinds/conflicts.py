@@ -72,7 +72,7 @@ def conflicts_in(data: Mapping[str, Any], kinds: Mapping[str, KindSection], belo
 
 def _changed_texts(section: str, data: Mapping[str, Any], known: Mapping[str, str], below: Below) -> Iterator[Finding]:
     for name, text in entries(data, section):
-        if known.get(name, text) != text:
+        if name in known and known[name] != text:
             where = below.origins[section, name]
             yield Finding((section, name), f"{name} is declared already ({where}) and can't be changed", at_key=True)
 
@@ -109,7 +109,7 @@ def _retired(data: Mapping[str, Any], below: Below) -> Iterator[Finding]:
         if name in below.kinds:
             message = f"{name} is a kind ({below.origins['kinds', name]}); to read it as another, use `kind_aliases`"
             yield Finding(path, message, at_key=True)
-        elif below.retired.get(name, replacement) != replacement:
+        elif name in below.retired and below.retired[name] != replacement:
             message = f"{name} is retired already ({below.origins[path]}) and can't be changed; use `kind_aliases`"
             yield Finding(path, message, at_key=True)
 
