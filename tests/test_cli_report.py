@@ -127,6 +127,7 @@ class TestOptions:
         [
             (["--rows", "copy.jsonl"], "copy.jsonl is named twice, and would be overwritten"),
             (["-o", "copy.jsonl"], "copy.jsonl is named twice, and would be overwritten"),
+            (["-o", "./copy.jsonl"], "./copy.jsonl is named twice, and would be overwritten"),
             (["-o", "new", "--rows", "new"], "new is named twice, and would be overwritten"),
             (["--rows", "-"], "rows go to a file; name one"),
             (["-", "--compare", "-"], "standard input can be read once"),
@@ -141,6 +142,11 @@ class TestOptions:
         assert result.exit_code == 2
         assert said in " ".join(result.output.split())
         assert (tmp_path / "copy.jsonl").read_bytes() == Path(SAMPLE).read_bytes()
+
+    def test_nor_is_what_stands_in_a_folder_that_is_read(self, tmp_path: Path) -> None:
+        (tmp_path / "run.jsonl").write_bytes(Path(SAMPLE).read_bytes())
+        assert run(tmp_path, "--rows", tmp_path / "run.jsonl").exit_code == 2
+        assert (tmp_path / "run.jsonl").read_bytes() == Path(SAMPLE).read_bytes()
 
     def test_what_is_no_saved_report_is_said(self, tmp_path: Path) -> None:
         (tmp_path / "old.json").write_text("[]", encoding="utf-8")

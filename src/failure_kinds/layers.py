@@ -88,10 +88,9 @@ class MappingLayer:
     name = MAPPING
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        self.data: dict[str, Any] = {}
         self.refused: set[NodePath] = set()
         self._problems: list[Problem] = []
-        self.data = self._plain(data, ())
+        self.data: dict[str, Any] = self._plain(data, ())
 
     def origin(self, path: NodePath) -> str:
         """Return where a node is written."""

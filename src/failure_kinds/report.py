@@ -16,6 +16,7 @@ from .files import expand_paths
 from .report_model import FailureReport
 from .rows import Evidence, Outcome
 from .scan import ScanProcesses, scan_file
+from .spelling import encodable
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def report_failures(
     tally = Tally(get_registry() if registry is None else registry)
     names: list[str] = []
     for path in expand_paths(paths):
-        name = path.encode("utf-8", "backslashreplace").decode("utf-8")
+        name = encodable(path)
         show = None if on_progress is None else functools.partial(on_progress, name)
         scan = None if processes is None else processes.scan_of(path, show)
         if scan is None:

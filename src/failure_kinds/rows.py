@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Union
 
 import msgspec
 
+from .spelling import encodable
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -194,8 +196,7 @@ def _text(value: Any) -> str | None:
     """A value as text that is no longer than a name may be and can be written anywhere; what isn't text as JSON."""
     if value is None:
         return None
-    text: str = value if isinstance(value, str) else _json(value)
-    return _cut(text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8"))
+    return _cut(encodable(value if isinstance(value, str) else _json(value)))
 
 
 def _cut(text: str) -> str:

@@ -30,7 +30,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from collections.abc import Set as AbstractSet
 
-__all__ = ["BUNDLED_NAMES", "OTHER", "OTHER_NAMESPACED", "Scan", "ScanProcesses", "scan_file"]
+__all__ = [
+    "BUNDLED_NAMES",
+    "OTHER",
+    "OTHER_NAMESPACED",
+    "UNREADABLE_LINES",
+    "Scan",
+    "ScanProcesses",
+    "other_name",
+    "scan_file",
+    "values_of",
+]
 
 OTHER: Final = "_OTHER"
 """What names, stages, statuses and groups are counted under where there are too many different ones."""
@@ -45,7 +55,9 @@ _PROCESSES: Final = 4
 _ROWS_AT_ONCE: Final = 5_000  # between two looks at how many different ones there are, and how far the reading has come
 _MOST_KEYS: Final = 50_000
 _MOST_VALUES: Final = 1_000  # of a field, if there are too many keys
-_UNREADABLE_LINES: Final = 20
+UNREADABLE_LINES: Final = 20
+"""How many unreadable lines are shown one by one."""
+
 _SECONDS_BETWEEN_CALLS: Final = 0.1
 _POSITION: Final = struct.Struct("Q")
 BUNDLED_NAMES: Final = frozenset(name for name in vars(constants).values() if isinstance(name, str))
@@ -81,7 +93,7 @@ class Scan(NamedTuple):
             self.lines + other.lines,
             self.blank + other.blank,
             self.unreadable + other.unreadable,
-            (self.unreadable_lines + lines)[:_UNREADABLE_LINES],
+            (self.unreadable_lines + lines)[:UNREADABLE_LINES],
         )
 
 
@@ -131,7 +143,7 @@ def _scan(
     def on_unreadable(line: int, reason: str) -> None:
         nonlocal unreadable_count
         unreadable_count += 1
-        if len(unreadable) < _UNREADABLE_LINES:
+        if len(unreadable) < UNREADABLE_LINES:
             unreadable.append((line, reason))
 
     rows = RowFile(stream, row_type, on_unreadable, from_start=from_start)
@@ -157,28 +169,34 @@ def _fewer(counts: Counter[tuple[Any, ...]], known: AbstractSet[str]) -> Counter
     """The same counts with the rarest values drawn together, so that memory stays bounded: groups first of all."""
     for fields in (("group",), ("failure_kind", "stage", "odd_status")):
         if len(counts) > _MOST_KEYS:
-            kept = {Evidence._fields.index(field): _most_common(counts, field) | known for field in fields}
+            kept = {}
+            for field in fields:
+                most_common = values_of(field, counts).most_common(_MOST_VALUES)
+                kept[Evidence._fields.index(field)] = known | {value for value, _ in most_common}
             fewer: Counter[tuple[Any, ...]] = Counter()
             for evidence, count in counts.items():
-                fewer[tuple(_or_other(value, kept.get(place)) for place, value in enumerate(evidence))] += count
+                values = list(evidence)
+                for place, names in kept.items():
+                    if values[place] is not None and values[place] not in names:
+                        values[place] = other_name(values[place])
+                fewer[tuple(values)] += count
             counts = fewer
     return counts
 
 
-def _most_common(counts: Counter[tuple[Any, ...]], field: str) -> set[str]:
-    """The values of a field that most rows have."""
+def values_of(field: str, counts: Counter[tuple[Any, ...]]) -> Counter[str]:
+    """Return how many rows have each value of a field of their evidence; those that have none don't count."""
     place = Evidence._fields.index(field)
     values: Counter[str] = Counter()
     for evidence, count in counts.items():
         if evidence[place] is not None:
             values[evidence[place]] += count
-    return {value for value, _ in values.most_common(_MOST_VALUES)}
+    return values
 
 
-def _or_other(value: Any, kept: AbstractSet[str] | None) -> Any:
-    if kept is None or value is None or value in kept:
-        return value
-    return OTHER_NAMESPACED if is_namespaced(value) else OTHER
+def other_name(text: str) -> str:
+    """Return what a text is counted under that isn't told apart."""
+    return OTHER_NAMESPACED if is_namespaced(text) else OTHER
 
 
 class _Process(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "is_name", "is_namespaced", "nearest", "plain_text", "printable", "shown"]
+__all__ = ["did_you_mean", "encodable", "is_name", "is_namespaced", "nearest", "plain_text", "printable", "shown"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _NAMESPACED = re.compile(r"[a-z][a-z0-9_]*:[a-z][a-z0-9_]*")
@@ -54,6 +54,11 @@ def printable(text: str) -> str:
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
+
+
+def encodable(text: str) -> str:
+    """Text with an escape in place of each half of a character, so that it can be written as UTF-8."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def plain_text(value: object) -> str | None:

@@ -17,7 +17,7 @@ from .report_model import (
     UnreadableLine,
 )
 from .rows import Evidence, Outcome
-from .scan import OTHER, OTHER_NAMESPACED, Scan
+from .scan import UNREADABLE_LINES, Scan, other_name, values_of
 from .spelling import is_namespaced, nearest
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ __all__ = ["Tally"]
 _NAMES: Final = 1000
 _STAGES: Final = 100
 _GROUPS: Final = 1000
-_SHOWN_LINES: Final = 20
 
 K = TypeVar("K")
 
@@ -53,7 +52,7 @@ class _Limited:
         if len(self._admitted) < self._limit:
             self._admitted.add(text)
             return text
-        return OTHER_NAMESPACED if is_namespaced(text) else OTHER
+        return other_name(text)
 
 
 class Tally:
@@ -90,13 +89,9 @@ class Tally:
         self._blank += scan.blank
         self._outcomes["unreadable"] += scan.unreadable
         lines = [UnreadableLine(file=path, line=line, reason=reason) for line, reason in scan.unreadable_lines]
-        self._unreadable_lines = [*self._unreadable_lines, *lines][:_SHOWN_LINES]
+        self._unreadable_lines = [*self._unreadable_lines, *lines][:UNREADABLE_LINES]
         for field, names in self._limited.items():  # the largest first, if they can't all be told apart
-            place = Evidence._fields.index(field)
-            values: Counter[str | None] = Counter()
-            for evidence, count in scan.counts.items():
-                values[evidence[place]] += count
-            for value, _ in values.most_common():
+            for value, _ in values_of(field, scan.counts).most_common():
                 names.admit(value)
         for evidence, count in scan.counts.items():
             self._add(Evidence(*evidence), count)

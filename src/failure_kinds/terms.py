@@ -144,17 +144,16 @@ def _checked_name(value: str) -> str:
 
 
 def _known_domain(value: str, info: ValidationInfo) -> str:
-    domains = _names(info).domains
-    if value not in domains:
-        message = f"unknown domain {shown(value)}{did_you_mean(value, domains) or _one_of(domains)}"
-        raise refuse(message, UNKNOWN_NAME)
-    return value
+    return _declared("domain", value, _names(info).domains)
 
 
 def _known_stage(value: str, info: ValidationInfo) -> str:
-    stages = _names(info).stages
-    if value not in stages:
-        message = f"unknown stage {shown(value)}{did_you_mean(value, stages) or _one_of(stages)}"
+    return _declared("stage", value, _names(info).stages)
+
+
+def _declared(what: str, value: str, declared: Collection[str]) -> str:
+    if value not in declared:
+        message = f"unknown {what} {shown(value)}{did_you_mean(value, declared) or _one_of(declared)}"
         raise refuse(message, UNKNOWN_NAME)
     return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import sys
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import IO, TYPE_CHECKING, Any, Final, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,12 +33,16 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def console() -> Console:
-    """Return a rich console for standard output: plain text without markup, as wide in a pipe as what it prints."""
+def console(file: IO[str] | None = None) -> Console:
+    """Return a rich console: plain text without markup, as wide in a pipe or a file as what it prints.
+
+    Args:
+        file: Where it writes to; standard output by default.
+    """
     from rich.console import Console
 
-    plain = Console(markup=False, emoji=False, highlight=False)
-    plain.width = max(plain.width, _NARROWEST) if sys.stdout.isatty() else _NO_LIMIT
+    plain = Console(file=file, markup=False, emoji=False, highlight=False)
+    plain.width = max(plain.width, _NARROWEST) if (file or sys.stdout).isatty() else _NO_LIMIT
     return plain
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ..files import STANDARD_INPUT, expand_paths
 from .console import console, write
 from .options import ConfigFiles, registry_of
 from .writing import whole_file
@@ -22,11 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ReportFormat", "report"]
 
-_FILE_WIDTH: Final = 1_000_000  # as in a pipe: nothing is cut or folded
-
 _LONG: Final = 4 << 20  # shorter files are read before anybody could look at a bar
 
-STANDARD_INPUT: Final = "-"
 STANDARD_OUTPUT: Final = "-"
 
 UNREADABLE: Final = 3
@@ -79,10 +77,11 @@ def report(
         failure-kinds report new.jsonl --compare old.jsonl --format markdown
         failure-kinds report run.jsonl.gz --format html -o report.html
     """
-    _refuse_to_overwrite([*files, *map(str, config or ()), *([compare] if compare else ())], output, rows)
     try:
         with ExitStack() as stack:
-            result = _read(files, config, expected, by, rows, stack)
+            read = list(expand_paths(files))
+            _refuse_to_overwrite([*read, *map(str, config or ()), *([compare] if compare else ())], output, rows)
+            result = _read(read, config, expected, by, rows, stack)
             if compare:
                 result = _compare(result, compare, config, by, stack)
         _write(result, format, output)
@@ -111,26 +110,27 @@ def _refuse_to_overwrite(read: list[str], output: str | None, rows: str | None) 
 
 
 def _read(
-    paths: list[str],
+    files: list[str],
     config: list[Path] | None,
     expected: int | None,
     by: str | None,
     rows: str | None,
     stack: ExitStack,
 ) -> "FailureReport":
-    from ..files import expand_paths
-    from ..scan import ScanProcesses
+    from ..scan import BUNDLED_NAMES, ScanProcesses
 
-    # Reading starts before the vocabulary is loaded: that alone would take as long as a hundred megabytes.
-    files = list(expand_paths(paths))
-    own_names = bool(config or os.environ.get("FAILURE_KINDS_FILES"))
-    processes = None if rows or own_names else stack.enter_context(ScanProcesses(files, by))
+    # Reading starts before the vocabulary is loaded, which alone takes as long as a hundred megabytes; a team's own
+    # names must be known before, though.
+    registry, known = None, BUNDLED_NAMES
+    if config or os.environ.get("FAILURE_KINDS_FILES"):
+        from ..report import known_names
 
-    from ..report import known_names, report_failures
+        registry = registry_of(config)
+        known = known_names(registry)
+    processes = None if rows else stack.enter_context(ScanProcesses(files, by, known))
 
-    registry = registry_of(config)
-    if own_names and not rows:
-        processes = stack.enter_context(ScanProcesses(files, by, known_names(registry)))
+    from ..report import report_failures
+
     return report_failures(
         files,
         registry=registry,
@@ -148,7 +148,7 @@ def _compare(
     from ..report import compare_reports, is_saved_report, read_report
 
     if not is_saved_report(path):
-        return compare_reports(result, _read([path], config, None, by, None, stack))
+        return compare_reports(result, _read(list(expand_paths([path])), config, None, by, None, stack))
     try:
         return compare_reports(result, read_report(path))
     except ValueError:
@@ -188,12 +188,10 @@ def _rendered(result: "FailureReport", written_as: ReportFormat) -> str:
 
 
 def _text(result: "FailureReport") -> str:
-    from rich.console import Console
-
     from .report_text import print_report
 
     text = io.StringIO()
-    print_report(result, Console(file=text, width=_FILE_WIDTH, markup=False, emoji=False, highlight=False))
+    print_report(result, console(text))
     return text.getvalue()
 
 
