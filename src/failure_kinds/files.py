@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import io
 import os
@@ -9,14 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
-__all__ = ["ENDINGS", "STANDARD_INPUT", "OpenFile", "expand_paths", "is_plain", "open_file", "open_part"]
+__all__ = [
+    "ENDINGS",
+    "STANDARD_INPUT",
+    "OpenFile",
+    "expand_paths",
+    "is_plain",
+    "look_ahead",
+    "open_file",
+    "open_part",
+    "unpack_zstandard",
+]
 
 STANDARD_INPUT: Final = "-"
 """The path that means standard input."""
 
-ENDINGS: Final = tuple(name + packed for name in (".jsonl", ".ndjson") for packed in ("", ".gz", ".zst"))
+ENDINGS: Final = tuple(name + packed for name in (".jsonl", ".ndjson", ".json") for packed in ("", ".gz", ".zst"))
 """What the files end in that are read when a folder is named."""
 
 _BUFFER: Final = 1 << 17
@@ -45,31 +56,33 @@ class OpenFile(NamedTuple):
     size: int | None
 
 
-def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
+def expand_paths(paths: Iterable[str | os.PathLike[str]], patterns: Collection[str] = ()) -> Iterator[str]:
     """Yield the files that paths mean, each once: a file itself, a folder its row files, a pattern what it matches.
 
     Args:
         paths: Files, folders, patterns with `*`, `?`, `[...]` or `**`, and `-` for standard input.
+        patterns: Patterns of the names of further files that are read of a folder.
 
     Raises:
         FileNotFoundError: A path means no file; its message says which, and what was looked for.
     """
     met: set[str] = set()
     for path in (os.fspath(path) for path in paths):
-        for file in _files_of(path):
+        for file in _files_of(path, patterns):
             place = file if file == STANDARD_INPUT else os.path.realpath(file)
             if place not in met:
                 met.add(place)
                 yield file
 
 
-def _files_of(path: str) -> Iterator[str]:
+def _files_of(path: str, patterns: Collection[str]) -> Iterator[str]:
     if path == STANDARD_INPUT or os.path.isfile(path):
         yield path
     elif os.path.isdir(path):
-        found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(ENDINGS))
+        found = sorted(str(file) for file in Path(path).rglob("*") if _is_wanted(file.name, patterns))
         if not found:
-            raise FileNotFoundError(f"{path}: the folder holds no file that ends in {', '.join(ENDINGS)}")
+            wanted = ", ".join([*ENDINGS, *sorted(set(patterns))])
+            raise FileNotFoundError(f"{path}: the folder holds no file that ends in {wanted}")
         yield from found
     elif os.path.lexists(path):
         yield path  # a pipe or a device
@@ -78,6 +91,10 @@ def _files_of(path: str) -> Iterator[str]:
         if not found:
             raise FileNotFoundError(f"{path}: no such file or folder, and no file matches it as a pattern")
         yield from found
+
+
+def _is_wanted(name: str, patterns: Collection[str]) -> bool:
+    return name.endswith(ENDINGS) or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def open_file(path: str) -> OpenFile:
@@ -96,8 +113,19 @@ def open_file(path: str) -> OpenFile:
     if head.startswith(_GZIP):
         return OpenFile(io.BufferedReader(_Gzip(packed), _BUFFER), raw, size)
     if head.startswith(_ZSTANDARD):
-        return OpenFile(io.BufferedReader(_Zstandard(packed), _BUFFER), raw, size)
+        return OpenFile(unpack_zstandard(packed), raw, size)
     return OpenFile(packed, raw, size)
+
+
+def unpack_zstandard(packed: io.BufferedReader) -> io.BufferedReader:
+    """Return the unpacked bytes of a Zstandard stream, of one frame or several."""
+    return io.BufferedReader(_Zstandard(packed), _BUFFER)
+
+
+def look_ahead(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedReader]:
+    """Return up to so many bytes that a stream begins with, and a stream that begins with them."""
+    head = stream.read(size)
+    return head, io.BufferedReader(_Headed(head, stream), _BUFFER)
 
 
 def is_plain(path: str, size: int) -> bool:
@@ -140,7 +168,7 @@ class _Part(io.RawIOBase):
 class _Headed(io.RawIOBase):
     """The bytes of a file whose first ones were taken already."""
 
-    def __init__(self, head: bytes, raw: io.RawIOBase) -> None:
+    def __init__(self, head: bytes, raw: io.RawIOBase | io.BufferedReader) -> None:
         self._head = head
         self._raw = raw
 

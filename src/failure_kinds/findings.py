@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin
 
-from .document import ClassificationSection, Document, DomainGroup, KindSection, StageSection
+from .document import Document
 from .spelling import did_you_mean, shown
 from .terms import SCHEMA_VERSION, UNKNOWN_NAME
 
@@ -36,8 +37,13 @@ class Finding(NamedTuple):
     unknown_name: bool = False
 
 
-def findings_in(error: ValidationError) -> Iterator[Finding]:
-    """Yield what the validation of a `Document` found, in pydantic's order."""
+def findings_in(error: ValidationError, model: type[BaseModel] = Document) -> Iterator[Finding]:
+    """Yield what the validation of a file found, in pydantic's order.
+
+    Args:
+        error: What pydantic raised.
+        model: The model of the file.
+    """
     for details in error.errors(include_url=False):
         path, at_key = details["loc"], False
         if details["type"] in ("extra_forbidden", "missing"):
@@ -46,13 +52,13 @@ def findings_in(error: ValidationError) -> Iterator[Finding]:
             path, at_key = path[:-1], True
         if path[0] == "groups" and len(path) > 2:
             path = path[:2] + path[3:]  # without the name of the form that was tried, which isn't in the file
-        yield Finding(path, _message(details, path), at_key, details["type"] == UNKNOWN_NAME)
+        yield Finding(path, _message(details, path, model), at_key, details["type"] == UNKNOWN_NAME)
 
 
-def _message(details: ErrorDetails, path: tuple[str | int, ...]) -> str:
+def _message(details: ErrorDetails, path: tuple[str | int, ...], model: type[BaseModel]) -> str:
     match details["type"]:
         case "extra_forbidden":
-            known = _keys_beside(path)
+            known = _keys_beside(path, model)
             advice = did_you_mean(path[-1], known) or f"; it is one of {', '.join(known)}"
             return f"unknown key {shown(path[-1])}{advice}"
         case "missing" if path == ("schema_version",):
@@ -77,16 +83,32 @@ def _what(given: object) -> str:
     return "a list" if isinstance(given, list | tuple) else shown(given)
 
 
-def _keys_beside(path: tuple[str | int, ...]) -> list[str]:
+def _keys_beside(path: tuple[str | int, ...], model: type[BaseModel]) -> list[str]:
     """The keys that may stand where an unknown one stands."""
-    model: type[BaseModel] = Document
-    match path[:-1]:
-        case ("kinds", _):
-            model = KindSection
-        case ("groups", _):
-            model = DomainGroup
-        case ("classification",):
-            model = ClassificationSection
-        case ("classification", "by_stage", _):
-            model = StageSection
-    return [field.alias or name for name, field in model.model_fields.items()]
+    here: Any = model
+    for step in path[:-1]:
+        here = _below(here, step)
+    return [key for part in _parts(here) if isinstance(part, type) for key in _fields(part)]
+
+
+def _below(annotation: Any, step: str | int) -> Any:
+    """What a key or a position leads to, from what a field holds."""
+    for part in _parts(annotation):
+        if isinstance(part, type):
+            if step in _fields(part):
+                return _fields(part)[str(step)]
+        elif inner := get_args(part):
+            return inner[1] if get_origin(part) is Mapping else inner[0]
+    return None
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """The models, mappings and tuples that a field may hold."""
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        return [part for argument in get_args(annotation) for part in _parts(argument)]
+    is_model = isinstance(annotation, type) and hasattr(annotation, "model_fields")
+    return [annotation] if is_model or get_origin(annotation) in (Mapping, tuple) else []
+
+
+def _fields(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}

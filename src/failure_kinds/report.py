@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .active import get_registry
 from .files import expand_paths
 from .report_model import FailureReport
-from .rows import Evidence, Outcome
-from .scan import ScanProcesses, scan_file
+from .scan import scan_file
+from .sources.evidence import Evidence, Outcome
+from .sources.failure_rows import sources_named
+from .sources.recognition import UnrecognisedError
+from .sources.source import AUTO, file_patterns
 from .spelling import encodable
 from .tally import Tally
 
 if TYPE_CHECKING:
     from .classification import Explanation
     from .registry import FailureRegistry
+    from .scan_processes import ScanProcesses
+    from .sources.failure_rows import SourceName
 
 __all__ = [
     "FailureReport",
@@ -34,7 +39,7 @@ __all__ = [
     "report_failures",
 ]
 
-OnRow = Callable[[str, int, Evidence, "Explanation"], None]
+OnRow = Callable[[str, int, "str | None", Evidence, "Explanation"], None]
 OnProgress = Callable[[str, int, "int | None"], None]
 
 
@@ -45,6 +50,7 @@ def __dir__() -> list[str]:
 def report_failures(
     paths: Iterable[str | os.PathLike[str]],
     *,
+    source: SourceName | Sequence[SourceName] = AUTO,
     registry: FailureRegistry | None = None,
     expected: int | None = None,
     by: str | None = None,
@@ -55,30 +61,44 @@ def report_failures(
     """Read rows of failures and count them.
 
     Args:
-        paths: Files of JSON Lines (plain, gzip or Zstandard), folders of them, patterns, or `-` for standard input.
+        paths: Logs (plain, gzip or Zstandard), folders of them, patterns, or `-` for standard input. Of folders and
+            patterns, files that no source fits are passed over, and so are files of totals.
+        source: The tool that wrote them: the name of a source, the path of a YAML file that describes one, or several
+            to choose from; `auto` recognises each file by its shape.
         registry: The vocabulary and the rules; by default the active registry. Where it isn't the bundled vocabulary,
             the report says what it moves.
         expected: How many rows the run should have left.
         by: A field of the rows to split the counts by.
-        on_row: Called for each row that records a failure or is unlabelled: file, line, evidence, explanation.
+        on_row: Called for each row that records a failure or is unlabelled: file, number of the line or row, where
+            else it stands, evidence, explanation.
         on_progress: Called now and then: file, bytes read of it, its size (None if that can't be known).
-        processes: Processes that are scanning the large files among the paths, by the same field.
+        processes: Processes that are scanning the large files among the paths, by the same sources and field.
 
     Raises:
         OSError: A path means no file, or a file can't be opened.
-        VocabularyError: The active registry has to be loaded, and can't be.
+        UnrecognisedError: Of a file that is named itself, no source fits, or several do, or it holds totals.
+        VocabularyError: The active registry has to be loaded, and can't be; or a source can't.
     """
-    tally = Tally(get_registry() if registry is None else registry)
+    rules = get_registry() if registry is None else registry
+    sources = sources_named(source, rules)
+    tally = Tally(rules, {source.name: source for source in sources})
+    named = [os.fspath(path) for path in paths]
     names: list[str] = []
-    for path in expand_paths(paths):
+    for path in expand_paths(named, file_patterns(sources)):
         name = encodable(path)
         show = None if on_progress is None else functools.partial(on_progress, name)
         scan = None if processes is None else processes.scan_of(path, show)
-        if scan is None:
-            tell = None if on_row is None else functools.partial(_tell, on_row, tally, name)
-            scan = scan_file(path, by, known_names(tally.registry), tell, show)
-        tally.add(name, scan)
-        names.append(name)
+        try:
+            if scan is None:
+                tell = None if on_row is None else functools.partial(_tell, on_row, tally, name)
+                scan = scan_file(path, sources, by, known_names(rules), tell, show, named=path in named)
+        except UnrecognisedError as error:
+            if path in named:
+                raise UnrecognisedError(f"{name}: {error.reason}", error.candidates) from None
+            tally.pass_over(name, error.reason)
+        else:
+            tally.add(name, scan)
+            names.append(name)
     return tally.report(tuple(names), expected, by)
 
 
@@ -87,16 +107,20 @@ def known_names(registry: FailureRegistry) -> frozenset[str]:
     return frozenset({*registry.kinds, *registry.retired, *registry.config.kind_aliases, *registry.stages})
 
 
-def _tell(on_row: OnRow, tally: Tally, path: str, line: int, evidence: tuple[Any, ...]) -> None:
+def _tell(
+    on_row: OnRow, tally: Tally, path: str, number: int, place: str | None, evidence: tuple[Any, ...]
+) -> None:
     """Tell of a row that failed."""
     if evidence[0] in (Outcome.FAILURE, Outcome.UNLABELLED):
-        on_row(path, line, Evidence(*evidence), tally.explain(evidence))
+        on_row(path, number, place, Evidence(*evidence), tally.explain(Evidence(*evidence)))
 
 
 def compare_reports(report: FailureReport, other: FailureReport) -> FailureReport:
     """Return a report that holds another one beside it, and says whether the two were made by the same rules."""
     beside = other.model_copy(update={"other": None, "comparable": None})
-    return report.model_copy(update={"other": beside, "comparable": report.digest == other.digest})
+    digests = {source.source: source.digest for source in report.sources}
+    alike = all(digests.get(source.source, source.digest) == source.digest for source in other.sources)
+    return report.model_copy(update={"other": beside, "comparable": alike and report.digest == other.digest})
 
 
 def is_saved_report(path: str) -> bool:

@@ -15,6 +15,9 @@ __all__ = [
     "LabelCount",
     "Move",
     "NameCount",
+    "PassedOver",
+    "SourceCount",
+    "UnmappedValue",
     "UnreadableLine",
 ]
 
@@ -33,25 +36,54 @@ class UnreadableLine(_Part):
     """A line that couldn't be read as a row."""
 
     file: str = Field(description="The file, `-` for standard input.")
-    line: Annotated[int, Field(ge=1)] = Field(description="The line, counted from 1.")
+    line: Annotated[int, Field(ge=1)] = Field(description="The line, or the row, counted from 1.")
     reason: str = Field(description="Why it couldn't be read.")
 
 
 class Account(_Part):
     """Where every line went. `lines` is the sum of the six counts from `failures` to `blank`."""
 
-    lines: Count = Field(description="Lines read.")
+    lines: Count = Field(description="Lines read, or rows where these aren't lines.")
     failures: Count = Field(description="Rows that record a failure under a name or with an HTTP status.")
     without_failure: Count = Field(description="Rows that record none.")
     unlabelled: Count = Field(description="Rows that record a failure without a name or a status that is evidence.")
     omitted: Count = Field(description="Rows that stand for a rollout that was left out: no attempt, no failure.")
-    unreadable: Count = Field(description="Lines that aren't a JSON object.")
+    unreadable: Count = Field(description="Lines, or rows, that aren't a JSON object.")
     blank: Count = Field(description="Lines with nothing on them.")
     expected: Count | None = Field(description="How many rows the run should have left, if that was said.")
     unaccounted: int | None = Field(
         description="`expected` less the lines that aren't blank; negative if there are more of these."
     )
     unreadable_lines: tuple[UnreadableLine, ...] = Field(description="The first unreadable lines.")
+    passed_over: Count = Field(default=0, description="Files of folders and patterns that hold no rows to read.")
+    passed_over_files: tuple["PassedOver", ...] = Field(default=(), description="The first of these.")
+
+
+class PassedOver(_Part):
+    """A file of a folder or a pattern that wasn't read."""
+
+    file: str = Field(description="The file.")
+    reason: str = Field(description="Why it wasn't read.")
+
+
+class SourceCount(_Part):
+    """What was read as one source's: a tool's logs."""
+
+    source: str = Field(description="The name of the source.")
+    title: str = Field(description="The tool.")
+    digest: str = Field(description="The digest of the source: rows that share it were read alike.")
+    layouts: tuple[str, ...] = Field(description="The forms of its files that were met.")
+    files: Count = Field(description="How many files.")
+    rows: Count = Field(description="How many rows, unreadable ones included.")
+    failures: Count = Field(description="How many of them record a failure under a name or with an HTTP status.")
+
+
+class UnmappedValue(_Part):
+    """A value that a tool recorded, and that its source doesn't map to a kind: the failure is unknown."""
+
+    source: str = Field(description="The name of the source.")
+    value: str = Field(description="What was recorded, shortened if it is long.")
+    count: Count = Field(description="How many rows have it.")
 
 
 class ClassCounts(_Part):
@@ -71,6 +103,9 @@ class LabelCount(_Part):
     """Failures of one label and stage that one rule decided."""
 
     label: str | None = Field(description="What the failure is called; null where nothing names it.")
+    unmapped_by: str | None = Field(
+        default=None, description="The source that doesn't map the label, which is then what the tool recorded."
+    )
     stage: str | None = Field(description="The stage as it was recorded.")
     failure_class: FailureClass = Field(description="The class.")
     rule: str = Field(description="The rule that decided.")
@@ -116,9 +151,11 @@ class FailureReport(_Part):
     vocabulary_version: str = Field(description="The version of the vocabulary.")
     digest: str = Field(description="The digest of the vocabulary and its rules: reports that share it are comparable.")
     files: tuple[str, ...] = Field(description="What was read.")
+    sources: tuple[SourceCount, ...] = Field(default=(), description="What it was read as, by source.")
     account: Account = Field(description="Where every line went.")
     classes: ClassCounts = Field(description="How many failures lie on whose side.")
     labels: tuple[LabelCount, ...] = Field(description="The failures by label and stage, largest first.")
+    unmapped: tuple[UnmappedValue, ...] = Field(default=(), description="Recorded values that no kind stands for.")
     unknown_names: tuple[NameCount, ...] = Field(description="Names that nobody knows, with the nearest known one.")
     retired_names: tuple[NameCount, ...] = Field(description="Retired names, with what they are read as.")
     unknown_stages: tuple[NameCount, ...] = Field(description="Stages that nobody knows, with the nearest known one.")
@@ -136,7 +173,9 @@ class FailureReport(_Part):
     by: str | None = Field(description="The field that the report is split by.")
     groups: tuple[GroupCount, ...] = Field(description="The parts, largest first.")
     other: "FailureReport | None" = Field(default=None, description="The run that this one is compared with.")
-    comparable: bool | None = Field(default=None, description="Whether the two have the same digest.")
+    comparable: bool | None = Field(
+        default=None, description="Whether the two have the same digest, and so have the sources of both."
+    )
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""

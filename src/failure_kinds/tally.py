@@ -14,17 +14,21 @@ from .report_model import (
     LabelCount,
     Move,
     NameCount,
+    PassedOver,
+    SourceCount,
+    UnmappedValue,
     UnreadableLine,
 )
-from .rows import Evidence, Outcome
 from .scan import UNREADABLE_LINES, Scan, other_name, values_of
+from .sources.evidence import Evidence, Outcome
 from .spelling import is_namespaced, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .classification import Explanation
     from .registry import FailureRegistry
+    from .sources.source import Source
 
 __all__ = ["Tally"]
 
@@ -58,7 +62,7 @@ class _Limited:
 class Tally:
     """The counts so far. Each different evidence is explained once."""
 
-    def __init__(self, registry: FailureRegistry) -> None:
+    def __init__(self, registry: FailureRegistry, sources: Mapping[str, Source]) -> None:
         self.registry = registry
         self._lines = 0
         self._blank = 0
@@ -69,7 +73,14 @@ class Tally:
             "stage": _Limited(set(registry.stages), _STAGES),
             "group": _Limited(set(), _GROUPS),
             "odd_status": _Limited(set(), _NAMES),
+            "unmapped": _Limited(set(), _NAMES),
         }
+        self._sources = sources
+        self._files_of: Counter[tuple[str, str]] = Counter()
+        self._rows_of: Counter[str] = Counter()
+        self._failures_of: Counter[str] = Counter()
+        self._passed_over: list[PassedOver] = []
+        self._unmapped: Counter[tuple[str, str]] = Counter()
         self._unreadable_lines: list[UnreadableLine] = []
         self._outcomes: Counter[str] = Counter()
         self._classes: Counter[tuple[str | None, str]] = Counter()
@@ -85,6 +96,8 @@ class Tally:
 
     def add(self, path: str, scan: Scan) -> None:
         """Add what was found in a file."""
+        self._files_of[scan.source, scan.layout] += 1
+        self._rows_of[scan.source] += scan.lines - scan.blank
         self._lines += scan.lines
         self._blank += scan.blank
         self._outcomes["unreadable"] += scan.unreadable
@@ -94,14 +107,19 @@ class Tally:
             for value, _ in values_of(field, scan.counts).most_common():
                 names.admit(value)
         for evidence, count in scan.counts.items():
-            self._add(Evidence(*evidence), count)
+            self._add(Evidence(*evidence), count, scan.source)
 
-    def explain(self, evidence: tuple[Any, ...]) -> Explanation:
-        """Return why a row has its class."""
-        _, kind, stage, status, _, policy, _, _ = evidence
-        return self.registry.explain_failure(kind, stage, status, policy)
+    def pass_over(self, path: str, reason: str) -> None:
+        """Note a file that isn't read."""
+        self._passed_over.append(PassedOver(file=path, reason=reason))
 
-    def _add(self, row: Evidence, count: int) -> None:
+    def explain(self, evidence: Evidence) -> Explanation:
+        """Return why a row has its class. What nobody maps to a kind is no name of one, whatever it looks like."""
+        return self.registry.explain_failure(
+            evidence.failure_kind, evidence.stage, evidence.http_status, evidence.policy
+        )
+
+    def _add(self, row: Evidence, count: int, source: str) -> None:
         group = self._limited["group"].admit(row.group)
         self._rows[group] += count
         self._outcomes[row.outcome] += count
@@ -114,17 +132,20 @@ class Tally:
             self._odd_statuses[odd_status] += count
         self._scored += count if row.scored else 0
         if row.outcome == Outcome.FAILURE:
-            self._add_failure(
-                row._replace(failure_kind=self._limited["failure_kind"].admit(row.failure_kind), stage=stage),
-                group,
-                count,
-            )
+            admitted = {field: self._limited[field].admit(getattr(row, field)) for field in ("failure_kind", "unmapped")}
+            self._add_failure(row._replace(**admitted, stage=stage), group, count, source)
 
-    def _add_failure(self, row: Evidence, group: str | None, count: int) -> None:
+    def _add_failure(self, row: Evidence, group: str | None, count: int, source: str) -> None:
         kind, registry = row.failure_kind, self.registry
         found = self.explain(row)
         self._classes[group, found.failure_class.value] += count
-        self._labels[found.label, row.stage, found.failure_class, found.rule, found.origin] += count
+        self._failures_of[source] += count
+        unmapped_by = None
+        if row.unmapped is not None:
+            self._unmapped[source, row.unmapped] += count
+            unmapped_by = source if found.label is None else None
+        label = row.unmapped if unmapped_by else found.label
+        self._labels[label, unmapped_by, row.stage, found.failure_class, found.rule, found.origin] += count
         if kind is not None:
             if kind in registry.retired:
                 self._retired_names[kind] += count
@@ -151,6 +172,7 @@ class Tally:
             vocabulary_version=self.registry.version,
             digest=self.registry.digest,
             files=files,
+            sources=self._source_counts(),
             account=Account(
                 lines=self._lines,
                 failures=self._outcomes[Outcome.FAILURE],
@@ -162,11 +184,14 @@ class Tally:
                 expected=expected,
                 unaccounted=None if expected is None else expected - (self._lines - self._blank),
                 unreadable_lines=tuple(self._unreadable_lines),
+                passed_over=len(self._passed_over),
+                passed_over_files=tuple(self._passed_over[:UNREADABLE_LINES]),
             ),
             classes=classes,
             labels=tuple(
                 LabelCount(
                     label=label,
+                    unmapped_by=unmapped_by,
                     stage=stage,
                     failure_class=failure_class,
                     rule=rule,
@@ -174,7 +199,11 @@ class Tally:
                     count=count,
                     share=count / classes.total,
                 )
-                for (label, stage, failure_class, rule, origin), count in _largest_first(self._labels)
+                for (label, unmapped_by, stage, failure_class, rule, origin), count in _largest_first(self._labels)
+            ),
+            unmapped=tuple(
+                UnmappedValue(source=source, value=value, count=count)
+                for (source, value), count in _largest_first(self._unmapped)
             ),
             unknown_names=self._names_of(self._unknown_names, lambda name: nearest(name, self.registry.kinds)),
             retired_names=self._names_of(self._retired_names, self.registry.retired.get),
@@ -186,6 +215,23 @@ class Tally:
             by=by,
             groups=() if by is None else self._groups(),
         )
+
+    def _source_counts(self) -> tuple[SourceCount, ...]:
+        counts = []
+        for name, rows in _largest_first(self._rows_of):
+            layouts = {layout: files for (source, layout), files in self._files_of.items() if source == name}
+            counts.append(
+                SourceCount(
+                    source=name,
+                    title=self._sources[name].title,
+                    digest=self._sources[name].digest,
+                    layouts=tuple(sorted(layouts)),
+                    files=sum(layouts.values()),
+                    rows=rows,
+                    failures=self._failures_of[name],
+                )
+            )
+        return tuple(counts)
 
     def _class_counts(self, *groups: str | None) -> ClassCounts:
         counts: Counter[str] = Counter()

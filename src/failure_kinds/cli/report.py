@@ -7,11 +7,13 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
 from ..files import STANDARD_INPUT, expand_paths
+from ..sources.recognition import UnrecognisedError
+from ..sources.source import AUTO, file_patterns
 from .console import console, write
 from .options import ConfigFiles, registry_of
 from .writing import whole_file
@@ -19,7 +21,8 @@ from .writing import whole_file
 if TYPE_CHECKING:
     from ..classification import Explanation
     from ..report import FailureReport, OnProgress, OnRow
-    from ..rows import Evidence
+    from ..sources.evidence import Evidence
+    from ..sources.source import Source
 
 __all__ = ["ReportFormat", "report"]
 
@@ -48,9 +51,17 @@ def report(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE", help="Files of rows, folders, patterns, or - for standard input.")
     ],
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="The tool that wrote them: a name that `sources` lists, or a YAML file; several to choose from. "
+            "[default: auto]",
+        ),
+    ] = None,
     config: ConfigFiles = None,
     by: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="Split by a field of the rows, such as agent_ref or task_id.")
+        str | None, typer.Option(metavar="FIELD", help="Split by a field of the rows, or by what a source carries: task, agent, model.")
     ] = None,
     expected: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="How many rows the run should have left.")
@@ -66,27 +77,34 @@ def report(
         str | None, typer.Option(metavar="FILE", help="Also write each failed row's evidence, class, label and rule.")
     ] = None,
 ) -> None:
-    """Read rows of failures, and say on whose side they lie and which rule said so.
+    """Read the logs of a run, and say on whose side its failures lie and which rule said so.
 
-    The rows are JSON Lines, plain, .gz or .zst. Exit code 3 means that some lines were unreadable; everything else is
-    reported all the same.
+    Each file is recognised by its shape as one of the tools that `failure-kinds sources` lists. Files may be packed as
+    .gz or .zst. Exit code 3 means that some lines were unreadable; everything else is reported all the same.
 
     Examples:
         failure-kinds report run/failures.jsonl
+        failure-kinds report jobs/ logs/2026-11-29.eval
+        failure-kinds report out.json --source my_tool.yaml
         failure-kinds report runs/ --config team.yaml --by task_id
         failure-kinds report new.jsonl --compare old.jsonl --format markdown
         failure-kinds report run.jsonl.gz --format html -o report.html
     """
     try:
         with ExitStack() as stack:
-            read = list(expand_paths(files))
-            _refuse_to_overwrite([*read, *map(str, config or ()), *([compare] if compare else ())], output, rows)
-            result = _read(read, config, expected, by, rows, stack)
+            asked = _Asked(_sources(source or [AUTO], config), config, by)
+            read = list(expand_paths(files, file_patterns(asked.sources)))
+            own = [*map(str, config or ()), *(name for name in source or () if os.path.isfile(name))]
+            _refuse_to_overwrite([*read, *own, *([compare] if compare else ())], output, rows)
+            result = _read(files, asked, expected, rows, stack)
             if compare:
-                result = _compare(result, compare, config, by, stack)
+                result = _compare(result, compare, asked, stack)
         _write(result, format, output)
     except BrokenPipeError:
         raise
+    except UnrecognisedError as error:
+        write(f"failure-kinds: {error}; --source says what it is", to_stderr=True)
+        raise typer.Exit(2) from None
     except OSError as error:
         write(f"failure-kinds: {_what_failed(error)}", to_stderr=True)
         raise typer.Exit(2) from None
@@ -109,46 +127,60 @@ def _refuse_to_overwrite(read: list[str], output: str | None, rows: str | None) 
             taken[place] = path
 
 
+class _Asked(NamedTuple):
+    """How files are read: the sources that they may be of, the rules, and the field that a report is split by."""
+
+    sources: "tuple[Source, ...]"
+    config: list[Path] | None
+    by: str | None
+
+
+def _sources(names: list[str], config: list[Path] | None) -> "tuple[Source, ...]":
+    if names == [AUTO]:  # which takes no validation, and so no waiting for its framework
+        from ..sources.bundled import bundled_sources
+
+        return tuple(bundled_sources().values())
+    from ..sources.failure_rows import sources_named
+
+    return sources_named(names, registry_of(config))
+
+
 def _read(
-    files: list[str],
-    config: list[Path] | None,
-    expected: int | None,
-    by: str | None,
-    rows: str | None,
-    stack: ExitStack,
+    files: list[str], asked: _Asked, expected: int | None, rows: str | None, stack: ExitStack
 ) -> "FailureReport":
-    from ..scan import BUNDLED_NAMES, ScanProcesses
+    from ..scan import BUNDLED_NAMES
+    from ..scan_processes import ScanProcesses
 
     # Reading starts before the vocabulary is loaded, which alone takes as long as a hundred megabytes; a team's own
     # names must be known before, though.
     registry, known = None, BUNDLED_NAMES
-    if config or os.environ.get("FAILURE_KINDS_FILES"):
+    if asked.config or os.environ.get("FAILURE_KINDS_FILES"):
         from ..report import known_names
 
-        registry = registry_of(config)
+        registry = registry_of(asked.config)
         known = known_names(registry)
-    processes = None if rows else stack.enter_context(ScanProcesses(files, by, known))
+    paths = [] if rows else expand_paths(files, file_patterns(asked.sources))
+    processes = stack.enter_context(ScanProcesses(paths, asked.sources, asked.by, known))
 
     from ..report import report_failures
 
     return report_failures(
         files,
+        source=asked.sources,
         registry=registry,
         expected=expected,
-        by=by,
+        by=asked.by,
         on_row=_row_writer(rows, stack) if rows else None,
         on_progress=_progress(stack) if sys.stderr.isatty() else None,
         processes=processes,
     )
 
 
-def _compare(
-    result: "FailureReport", path: str, config: list[Path] | None, by: str | None, stack: ExitStack
-) -> "FailureReport":
+def _compare(result: "FailureReport", path: str, asked: _Asked, stack: ExitStack) -> "FailureReport":
     from ..report import compare_reports, is_saved_report, read_report
 
     if not is_saved_report(path):
-        return compare_reports(result, _read(list(expand_paths([path])), config, None, by, None, stack))
+        return compare_reports(result, _read([path], asked, None, None, stack))
     try:
         return compare_reports(result, read_report(path))
     except ValueError:
@@ -208,11 +240,15 @@ def _row_writer(path: str, stack: ExitStack) -> "OnRow":
     file = stack.enter_context(whole_file(path))
     encode = msgspec.json.encode
 
-    def write_row(source: str, line: int, evidence: "Evidence", found: "Explanation") -> None:
+    def write_row(
+        source: str, number: int, place: str | None, evidence: "Evidence", found: "Explanation"
+    ) -> None:
         row = {
             "file": source,
-            "line": line,
+            "line": number,
+            "place": place,
             "failure_kind": evidence.failure_kind,
+            "unmapped": evidence.unmapped,
             "stage": evidence.stage,
             "http_status": evidence.http_status,
             "policy": evidence.policy,

@@ -1,0 +1,286 @@
+"""What a row says of its rollout, by the source that describes such rows. Only typed fields are read, never a message."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..spelling import encodable
+from .paths import parse_path, values_at
+from .source import Target
+
+if TYPE_CHECKING:
+    from .paths import Path
+    from .source import Condition, KindRule, Source, StageRule
+
+__all__ = ["Evidence", "Outcome", "evidence_in", "score_in", "text_of"]
+
+_LONGEST_NAME: Final = 200
+
+# A status, as JSON, that says nothing of a failure.
+_SUCCESS: Final = re.compile('"?[123][0-9][0-9]"?')
+
+_parsed: Final = lru_cache(parse_path)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Outcome:
+    """What a row says of its rollout."""
+
+    FAILURE: Final = "failure"
+    """It failed, under a name or with an HTTP status."""
+    UNLABELLED: Final = "unlabelled"
+    """It failed, and the row has neither."""
+    WITHOUT_FAILURE: Final = "without failure"
+    """Nothing says that it failed."""
+    OMITTED: Final = "omitted"
+    """It was left out: neither an attempt nor a failure."""
+
+
+class Evidence(NamedTuple):
+    """What a row holds for a classification. It can be a key: no two different ones are equal.
+
+    Attributes:
+        outcome: One of `Outcome`.
+        failure_kind: The kind that the recorded name means, or the name itself where it is one of the vocabulary's; cut
+            to 200 characters, what isn't text as JSON.
+        stage: The stage, likewise.
+        http_status: The status if it is evidence: an integer from 400 to 599, or a float that equals one, as pandas
+            writes them.
+        odd_status: The status if it is anything else, as JSON.
+        policy: Whether the request was the evaluated model's; None if nobody said.
+        scored: Whether the row carries a score.
+        unmapped: What the tool recorded, if nothing says what it means in the vocabulary; then there is no
+            `failure_kind`.
+        group: The value of the field that a report is split by, as text.
+    """
+
+    outcome: str
+    failure_kind: str | None
+    stage: str | None
+    http_status: int | None
+    odd_status: str | None
+    policy: bool | None
+    scored: bool
+    unmapped: str | None
+    group: str | None = None
+
+
+class _Name(NamedTuple):
+    """The name that a row gives its failure.
+
+    Attributes:
+        recorded: The name as the tool wrote it; None if there is none.
+        target: What it means; None if nobody says.
+        beside: The objects that describe the failure, the closest first.
+    """
+
+    recorded: str | None
+    target: Target | None
+    beside: tuple[Any, ...]
+
+
+def evidence_in(row: Mapping[str, Any], source: Source) -> tuple[Evidence, str | None]:
+    """Return the evidence that a row holds, and the name that the tool recorded, as it is written.
+
+    Args:
+        row: The row as plain JSON data.
+        source: How such rows are read.
+    """
+    if any(value is True for value in _values(row, source.omitted, row)):
+        return Evidence(Outcome.OMITTED, None, None, None, None, None, False, None), None
+    found = _name_in(row, source)
+    kind = None if found.target is None else _cut(encodable(found.target.kind))
+    unmapped = None if found.recorded is None or found.target else _cut(encodable(found.recorded))
+    hints = [hint for hint in (found.target, source.implied.get(kind or "")) if hint is not None]
+    stage = _stage(found.beside, source.stage, row) or next((hint.stage for hint in hints if hint.stage), None)
+    policy = _policy(found.beside, source, row)
+    if policy is None:
+        policy = next((hint.policy for hint in hints if hint.policy is not None), None)
+    status, odd_status = _status(found.beside, source, row)
+    if kind is not None or unmapped is not None or status is not None:
+        outcome = Outcome.FAILURE
+    elif (odd_status is not None and _SUCCESS.fullmatch(odd_status) is None) or _says_failed(row, source):
+        outcome = Outcome.UNLABELLED
+    else:
+        outcome = Outcome.WITHOUT_FAILURE
+    scored = score_in(row, source) is not None
+    return Evidence(outcome, kind, stage, status, odd_status, policy, scored, unmapped), found.recorded
+
+
+def score_in(row: Mapping[str, Any], source: Source) -> float | None:
+    """Return the score that a row carries, in the first of the fields for it that says one."""
+    for rule in source.score:
+        for value in values_at(row, rule.field, row):
+            score = rule.values.get(text_of(value) or "") if rule.values else value
+            if type(score) in (int, float):
+                return float(score)
+    return None
+
+
+def text_of(value: Any) -> str | None:
+    """A value as text that is no longer than a name may be and can be written anywhere; what isn't text as JSON."""
+    if value is None:
+        return None
+    return _cut(encodable(value if isinstance(value, str) else _json(value)))
+
+
+def _name_in(row: Mapping[str, Any], source: Source) -> _Name:
+    """The first name of a failure, in the order of preference."""
+    passed: list[Any] = []  # objects that describe the failure, and give it no name
+    for rule in source.kind:
+        if not _holds(rule.when, row):
+            continue
+        for within in rule.within:
+            for place in values_at(row, within, row):
+                for value in values_at(place, rule.field, row):
+                    recorded = _recorded(value, rule, source)
+                    meaning = None if recorded is None else _meaning(recorded, rule.field, row, source)
+                    if meaning is not None:
+                        beside = (*passed, row) if place is row else (place, row)
+                        return _Name(recorded, *meaning, beside)
+                if place is not row and isinstance(place, Mapping):
+                    passed.append(place)
+    return _Name(None, None, (*passed, row))
+
+
+def _recorded(value: Any, rule: KindRule, source: Source) -> str | None:
+    """A value as the text that is looked up; None if it says that nothing failed, or isn't of the form."""
+    if _is_nothing(value, source):
+        return None
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping | list) and not rule.vocabulary:
+        return None  # another tool's field of the same name
+    return _json(value)
+
+
+def _is_nothing(value: Any, source: Source) -> bool:
+    return value is None or value in ("", 0) or (isinstance(value, str) and value in source.no_failure)
+
+
+def _meaning(recorded: str, field: Path, row: Mapping[str, Any], source: Source) -> tuple[Target | None] | None:
+    """What a value of a field means, None within if nobody says; None if it says that nothing failed."""
+    rules = [rule for rule in source.kind if rule.field == field and _holds(rule.when, row)]
+    for rule in rules:
+        name = recorded.rpartition(".")[2] if rule.class_name else recorded
+        if name in rule.values:
+            target = rule.values[name]
+            return None if target is None else (target,)
+    return (Target(recorded) if any(rule.vocabulary for rule in rules) else None,)
+
+
+def _holds(condition: Condition, place: Any) -> bool:
+    def values(field: str) -> list[Any]:
+        return [value for value in values_at(place, _parsed(field), place) if value is not None]
+
+    return (
+        all(map(values, condition.all))
+        and (not condition.any or any(map(values, condition.any)))
+        and not any(map(values, condition.none))
+        and all(text_of(value) in wanted for field, wanted in condition.equal.items() for value in values(field))
+    )
+
+
+def _values(place: Any, paths: tuple[Path, ...], row: Mapping[str, Any]) -> Iterator[Any]:
+    for path in paths:
+        yield from values_at(place, path, row)
+
+
+def _stage(places: tuple[Any, ...], rules: tuple[StageRule, ...], row: Mapping[str, Any]) -> str | None:
+    for place in places:
+        for rule in (rule for rule in rules if _holds(rule.when, row)):
+            for value in values_at(place, rule.field, row):
+                if stage := _stage_by(rule, value, place, row):
+                    return stage
+    return None
+
+
+def _stage_by(rule: StageRule, value: Any, place: Any, row: Mapping[str, Any]) -> str | None:
+    if rule.stage:
+        return rule.stage
+    if rule.phases:
+        return _phase_at(value, place, rule, row)
+    written = text_of(value)
+    return rule.values.get(written or "", written)
+
+
+def _phase_at(time: Any, place: Any, rule: StageRule, row: Mapping[str, Any]) -> str | None:
+    """The stage of the phase that began last before a failure was recorded.
+
+    A phase may have ended by then, because tools write down what failed when they have cleaned up behind it. Where the
+    times can't be compared, as one without a time zone can't, a run that never came to its last phase stopped in the
+    one that began last.
+    """
+    began: list[tuple[datetime, str]] = []
+    for path, stage in rule.phases:
+        for phase in values_at(place, path, row):
+            start = _time(phase.get("started_at")) if isinstance(phase, Mapping) else None
+            if start is not None:
+                began.append((start, stage))
+    failed = _time(time)
+    if failed is not None:
+        began = [phase for phase in began if phase[0] <= failed]
+    _, stage = max(began, default=(None, None))
+    return None if failed is None and stage == rule.phases[-1][1] else stage
+
+
+def _time(value: Any) -> datetime | None:
+    """A time with its zone; None for all else."""
+    try:
+        time = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return time if time.tzinfo is not None else None
+
+
+def _policy(places: tuple[Any, ...], source: Source, row: Mapping[str, Any]) -> bool | None:
+    for place in places:
+        for rule in source.policy:
+            for value in values_at(place, rule.field, row):
+                policy = rule.values.get(value) if isinstance(value, str) else value
+                if policy is True or policy is False:
+                    return policy
+    return None
+
+
+def _status(places: tuple[Any, ...], source: Source, row: Mapping[str, Any]) -> tuple[int | None, str | None]:
+    """An HTTP status as evidence, or as the text of what is none."""
+    for place in places:
+        for value in _statuses_at(place, source, row):
+            if value in ("", 0) or value is None or (isinstance(value, float) and not math.isfinite(value)):
+                continue  # what stands where there was no request, as other formats write it
+            if type(value) is float and value.is_integer():
+                value = int(value)  # noqa: PLW2901
+            if type(value) is int and 400 <= value <= 599:
+                return value, None
+            return None, _cut(encodable(_json(value)))
+    return None, None
+
+
+def _statuses_at(place: Any, source: Source, row: Mapping[str, Any]) -> Iterator[Any]:
+    for rule in source.http_status:
+        if _holds(rule.when, place):
+            yield from values_at(place, rule.field, row)
+
+
+def _says_failed(row: Mapping[str, Any], source: Source) -> bool:
+    if any(not _is_nothing(value, source) and value != [] for value in _values(row, source.failed, row)):
+        return True
+    return any(all(value in (None, "") for value in values_at(row, path, row)) for path in source.finished)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "..."
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

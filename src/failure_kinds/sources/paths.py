@@ -1,0 +1,78 @@
+"""Paths to the values of a row: `a.b`, `steps[].error` for every member of a list, `events[current]` for a named one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+__all__ = ["EVERY", "ROW", "Path", "Step", "is_path", "parse_path", "values_at"]
+
+EVERY: Final = ""
+"""The selector of a step to every member of a list."""
+
+ROW: Final = "."
+"""The path to the row itself."""
+
+_STEP: Final = re.compile(r"([^.\[\]]+)(?:\[([^.\[\]]*)\])?")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Step(NamedTuple):
+    """One step of a path.
+
+    Attributes:
+        key: The key in an object.
+        selector: None where the value there is meant itself; `EVERY` for every member of the list there; otherwise the
+            field of the row that says which member of the object there is meant.
+    """
+
+    key: str
+    selector: str | None = None
+
+
+Path = tuple[Step, ...]
+"""Steps from a row to a value; none lead to the row itself."""
+
+
+def is_path(text: str) -> bool:
+    """Whether a text is a path."""
+    return text == ROW or all(_STEP.fullmatch(step) for step in text.split("."))
+
+
+def parse_path(text: str) -> Path:
+    """Return the steps of a path.
+
+    >>> parse_path("steps[].error.type")
+    (Step(key='steps', selector=''), Step(key='error', selector=None), Step(key='type', selector=None))
+    """
+    return () if text == ROW else tuple(Step(*match.groups()) for match in _STEP.finditer(text))
+
+
+def values_at(value: Any, path: Path, row: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the values that a path leads to; none where something on the way is missing or of another form.
+
+    Args:
+        value: Where the path begins.
+        path: The steps.
+        row: The row, whose fields selectors name.
+    """
+    if not path:
+        yield value
+        return
+    (key, selector), *rest = path
+    if not isinstance(value, Mapping) or key not in value:
+        return
+    found = value[key]
+    if selector is None:
+        chosen = [found]
+    elif selector == EVERY:
+        chosen = found if isinstance(found, list) else []
+    else:
+        name = row.get(selector)
+        chosen = [found[name]] if isinstance(found, Mapping) and isinstance(name, str) and name in found else []
+    for member in chosen:
+        yield from values_at(member, tuple(rest), row)

@@ -1,0 +1,79 @@
+"""Taking the evidence out of decoded rows: once for all rows that say the same."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from .decoding import RowDecoder
+from .evidence import Outcome, evidence_in, text_of
+from .paths import Step, values_at
+from .row_types import paths_read
+
+if TYPE_CHECKING:
+    from .paths import Path
+    from .source import Source
+
+__all__ = ["EvidenceReader"]
+
+_NUMBERS: Final = frozenset({int, float})
+_ROWS_REMEMBERED: Final = 10_000
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class EvidenceReader:
+    """Takes the evidence out of the rows of one source.
+
+    Attributes:
+        decoder: What decodes the rows.
+        evidence: The function from a row's key to its evidence, as a plain tuple in the order of
+            `failure_kinds.sources.evidence.Evidence`.
+    """
+
+    def __init__(self, source: Source, by: str | None = None) -> None:
+        """Prepare to read.
+
+        Args:
+            source: How the rows are read.
+            by: The field that a report is split by: one that the source carries along, or a field of the rows.
+        """
+        self._source = source
+        self._by: Path | None = None if by is None else source.carry.get(by, (Step(by),))
+        paths = paths_read(source)
+        if self._by is not None:
+            own = self._by  # the whole value is shown, and so nothing of it is passed over
+            paths = (*(path for path in paths if path[: len(own)] != own), own)
+        self.decoder = RowDecoder(paths)
+        self._scores = self._score_fields()
+        self.evidence = functools.lru_cache(_ROWS_REMEMBERED)(self._evidence)
+
+    def key(self, row: msgspec.Struct) -> bytes:
+        """Return what a row says, as far as it is read: rows with the same key hold the same evidence."""
+        for field in self._scores:
+            # Whether there is a score is evidence, which one it is isn't; this alone would tell rows apart.
+            if type(getattr(row, field)) in _NUMBERS:
+                setattr(row, field, 1)
+        try:
+            return msgspec.json.encode(row)
+        except UnicodeEncodeError:  # half a character
+            return json.dumps(msgspec.to_builtins(row)).encode("ascii")
+
+    def _evidence(self, key: bytes) -> tuple[Any, ...]:
+        row = json.loads(key)
+        evidence, _ = evidence_in(row, self._source)
+        if self._by is None or evidence.outcome == Outcome.OMITTED:
+            return tuple(evidence)
+        return tuple(evidence._replace(group=text_of(next(values_at(row, self._by, row), None))))
+
+    def _score_fields(self) -> list[str]:
+        """The fields at the top of a row that hold nothing but a score as a number."""
+        keys = {rule.field[0].key for rule in self._source.score if len(rule.field) == 1 and not rule.values}
+        shown = () if self._by is None else (self._by[0].key,)
+        fields = msgspec.structs.fields(self.decoder.type)
+        return [field.name for field in fields if field.encode_name in keys and field.encode_name not in shown]

@@ -1,0 +1,197 @@
+"""Recognising a file by its shape: which source describes it, and which of the forms that the tool writes it has."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ..errors import FailureKindsError
+from .json_stream import CutOffError, JsonStream, JsonStreamError
+from .source import LINES, Condition, Layout, Source
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["HEAD", "Recognised", "Shape", "UnrecognisedError", "recognise", "shape_of", "shape_of_zip"]
+
+HEAD: Final = 1 << 20
+"""How much of a file is looked at, in bytes."""
+
+_ROWS: Final = 50
+_DEPTH: Final = 4
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Shape(NamedTuple):
+    """What a file looks like.
+
+    Attributes:
+        document: The fields of the JSON value that it begins with, as paths; None if it begins with none. `[]` stands
+            for the members of a list. A field that is null doesn't count.
+        alone: Whether nothing follows that value.
+        lines: The fields of each of the first lines that are objects.
+        members: The names of the members, if it is a zip file.
+    """
+
+    document: frozenset[str] | None = None
+    alone: bool = False
+    lines: tuple[frozenset[str], ...] = ()
+    members: frozenset[str] | None = None
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields at the top of its rows, in order."""
+        shown = self.lines or (() if self.document is None else (self.document,))
+        return sorted({field for fields in shown for field in fields if "." not in field and "[" not in field})
+
+
+class Recognised(NamedTuple):
+    """What a file was recognised as."""
+
+    source: Source
+    layout: Layout
+
+
+class UnrecognisedError(FailureKindsError, ValueError):
+    """It can't be told what a file holds, or it holds no rows; the message says why, and what to do.
+
+    Attributes:
+        reason: The message without the file.
+        candidates: The sources that fit, if there are several.
+        aggregate: Whether it was recognised, as a file of totals.
+    """
+
+    def __init__(self, reason: str, candidates: tuple[str, ...] = (), *, aggregate: bool = False) -> None:
+        super().__init__(reason, candidates, aggregate)
+        self.reason = reason
+        self.candidates = candidates
+        self.aggregate = aggregate
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def recognise(shape: Shape, sources: Iterable[Source]) -> Recognised:
+    """Return the source that fits a file, and the layout that it has.
+
+    Raises:
+        UnrecognisedError: None fits, or several do; or it is a file of totals.
+    """
+    candidates = list(sources)
+    fitting = [found for source in candidates for found in _layouts_that_fit(shape, source)]
+    fitting = [found for found in fitting if not found.source.fallback] or fitting
+    if not fitting and (shape.members is None and not shape.fields and not shape.lines):
+        # There is nothing to go by, and there may be nothing in it.
+        fitting = [Recognised(source, layout) for source in candidates for layout in _of_lines(source) if source.fallback]
+    if not fitting and len(candidates) == 1:
+        # Whoever names the source knows better than its conditions.
+        possible = [layout for layout in candidates[0].layouts if _is_possible(shape, layout)]
+        fitting = [Recognised(candidates[0], layout) for layout in possible[:1] if len(possible) == 1]
+    if not fitting:
+        raise UnrecognisedError(_why_none(shape, candidates))
+    names = tuple(dict.fromkeys(found.source.name for found in fitting))
+    if len(names) > 1:
+        raise UnrecognisedError(f"several sources fit: {', '.join(names)}; say which one it is", names)
+    rows = [found for found in fitting if found.layout.aggregate is None]
+    if not rows:
+        raise UnrecognisedError(fitting[0].layout.aggregate or "", names, aggregate=True)
+    return min(rows, key=lambda found: found.layout.rows != LINES)  # an object on one line is a file of lines too
+
+
+def _layouts_that_fit(shape: Shape, source: Source) -> Iterator[Recognised]:
+    for layout in source.layouts:
+        if _is_possible(shape, layout) and any(_holds(layout.when, fields) for fields in _looked_at(shape, layout)):
+            yield Recognised(source, layout)
+
+
+def _of_lines(source: Source) -> Iterator[Layout]:
+    return (layout for layout in source.layouts if layout.rows == LINES and not layout.members)
+
+
+def _is_possible(shape: Shape, layout: Layout) -> bool:
+    """Whether a file can have a layout, whatever its fields are."""
+    if bool(layout.members) != (shape.members is not None):
+        return False
+    if layout.members:
+        return True
+    if layout.rows == LINES and not layout.lists:
+        return bool(shape.lines)
+    is_list = layout.rows.endswith("[]")
+    return shape.document is not None and shape.alone and (not is_list or layout.rows in shape.document)
+
+
+def _looked_at(shape: Shape, layout: Layout) -> tuple[frozenset[str], ...]:
+    """What the conditions of a layout are about."""
+    if shape.members is not None:
+        return (shape.members,)
+    if layout.rows == LINES and not layout.lists:
+        return shape.lines
+    return () if shape.document is None else (shape.document,)
+
+
+def _holds(condition: Condition, fields: frozenset[str]) -> bool:
+    return (
+        fields.issuperset(condition.all)
+        and (not condition.any or not fields.isdisjoint(condition.any))
+        and fields.isdisjoint(condition.none)
+    )
+
+
+def _why_none(shape: Shape, candidates: list[Source]) -> str:
+    what = f"{candidates[0].name} doesn't describe it" if len(candidates) == 1 else "no source fits"
+    if shape.members is not None:
+        return f"{what}; it is a zip file"
+    if not shape.fields:
+        return f"{what}; it begins with no JSON object"
+    return f"{what}; its rows have the fields {', '.join(shape.fields[:12])}" + (", ..." if len(shape.fields) > 12 else "")
+
+
+def shape_of(head: bytes) -> Shape:
+    """Return the shape of a file that isn't a zip file, from its first bytes."""
+    document, alone = _outline(head)
+    text = head.strip()
+    if not (document is not None and alone and b"\n" in text):  # it isn't one value that is spread over lines
+        lines = (_outline(line)[0] for line in text.splitlines()[:_ROWS] if line.lstrip().startswith(b"{"))
+        return Shape(document, alone, tuple(fields for fields in lines if fields))
+    return Shape(document, alone)
+
+
+def shape_of_zip(file: zipfile.ZipFile) -> Shape:
+    """Return the shape of a zip file."""
+    return Shape(members=frozenset(file.namelist()))
+
+
+def _outline(text: bytes) -> tuple[frozenset[str] | None, bool]:
+    """The fields of the object or list that a text begins with, None if there is none; whether nothing follows it."""
+    fields: set[str] = set()
+    stream = JsonStream(io.BytesIO(text))
+    try:
+        if stream.peek() not in (b"{", b"["):
+            return None, False
+        _walk(stream, "", fields, 0)
+    except CutOffError:
+        return frozenset(fields), True  # it goes on behind what was looked at
+    except JsonStreamError:
+        return None, False
+    return frozenset(fields), not stream.peek()
+
+
+def _walk(stream: JsonStream, path: str, fields: set[str], depth: int) -> None:
+    """Note the fields of the value that comes next. Of a list, the first members tell enough."""
+    first = stream.peek()
+    if depth < _DEPTH and first == b"{":
+        for key in stream.keys():
+            below = f"{path}.{key}" if path else key
+            if stream.peek() != b"n":  # null
+                fields.add(below)
+            _walk(stream, below, fields, depth + 1)
+    elif depth < _DEPTH and first == b"[":
+        fields.add(f"{path}[]")
+        for _ in stream.members():
+            _walk(stream, f"{path}[]", fields, depth + 1)
+    else:
+        stream.skip()

@@ -1,0 +1,72 @@
+"""The type that a row is decoded as: it holds the fields that are read, and everything else is passed over, not built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Union
+
+import msgspec
+
+from .paths import EVERY, ROW, Path, Step, parse_path
+from .source import Condition, Source
+
+__all__ = ["paths_read", "row_type"]
+
+# What msgspec takes beside a struct, or beside a list of them.
+_Other = Union[list[Any], str, int, float, bool, None]  # noqa: UP007
+_NoList = Union[dict[str, Any], str, int, float, bool, None]  # noqa: UP007
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def paths_read(source: Source) -> tuple[Path, ...]:
+    """Return the paths to everything that evidence is taken from."""
+    places = {within for rule in source.kind for within in rule.within} | {parse_path(ROW)}
+    beside = [rule.field for rule in (*source.stage, *source.policy, *source.http_status)]
+    beside += [path for rule in source.http_status for path in _named_in(rule.when)]
+    beside += [(*phase, Step("started_at")) for rule in source.stage for phase, _ in rule.phases]
+    paths = [(*within, *rule.field) for rule in source.kind for within in rule.within]
+    paths += [(*place, *path) for place in sorted(places, key=str) for path in beside]
+    paths += [rule.field for rule in source.score]
+    paths += [*source.failed, *source.finished, *source.omitted]
+    paths += [path for rule in (*source.kind, *source.stage) for path in _named_in(rule.when)]
+    paths += [(Step(step.selector),) for path in paths for step in path if step.selector]
+    return tuple(dict.fromkeys(path for path in paths if path))
+
+
+def _named_in(condition: Condition) -> list[Path]:
+    return [parse_path(field) for fields in condition for field in fields]
+
+
+def row_type(paths: Iterable[Path], leaf: Any = Any) -> type[msgspec.Struct]:
+    """Return a type with the fields that paths lead to. Whatever stands in one of them, it is taken.
+
+    Args:
+        paths: The paths; of one that another leads through, the value itself is taken only if it is no object.
+        leaf: What a value at the end of a path is decoded as.
+    """
+    below: dict[str, dict[str | None, list[Path]]] = {}
+    for (key, selector), *rest in paths:
+        below.setdefault(key, {}).setdefault(selector, [])
+        if rest:
+            below[key][selector].append(tuple(rest))
+    fields = [(f"field_{number}", _type_of(reached, leaf), msgspec.UNSET) for number, reached in enumerate(below.values())]
+    names = {field: key for (field, _, _), key in zip(fields, below, strict=True)}
+    return msgspec.defstruct("Row", fields, rename=names, gc=False)
+
+
+def _type_of(reached: dict[str | None, list[Path]], leaf: Any) -> Any:
+    """The type of a value, by how paths go on from it."""
+    ways = {selector: paths for selector, paths in reached.items() if paths}
+    if not ways:
+        return leaf
+    if set(ways) == {None}:
+        return Union[row_type(ways[None], leaf), _Other]  # noqa: UP007
+    if set(ways) == {EVERY}:
+        return Union[list[Union[row_type(ways[EVERY], leaf), _Other]], _NoList]  # noqa: UP007
+    if None not in ways and EVERY not in ways:
+        below = [path for paths in ways.values() for path in paths]
+        return Union[dict[str, Union[row_type(below, leaf), _Other]], _Other]  # noqa: UP007
+    return Any

@@ -1,0 +1,357 @@
+"""A source: how the failures that a tool records are read, as plain values made from its YAML file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ..frozen import FrozenDict
+from .paths import ROW, Path, parse_path
+
+__all__ = [
+    "AUTO",
+    "CLASS_NAME",
+    "DOCUMENT",
+    "LINES",
+    "Condition",
+    "KindRule",
+    "Layout",
+    "PolicyRule",
+    "ScoreRule",
+    "Source",
+    "StageRule",
+    "StatusRule",
+    "Target",
+    "file_patterns",
+    "source_from",
+]
+
+AUTO: Final = "auto"
+"""What stands for every source of the package, where a source is named."""
+
+LINES: Final = "lines"
+"""The rows of a file that are its lines."""
+
+DOCUMENT: Final = "document"
+"""The rows of a file that is one row."""
+
+CLASS_NAME: Final = "class_name"
+"""How values are looked up that are names of classes: by the last part, behind the last dot."""
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Condition(NamedTuple):
+    """What must be so.
+
+    Attributes:
+        all: Fields that are all there and not null.
+        any: Fields of which at least one is.
+        none: Fields of which none is.
+        equal: Field -> the values that it may have, if it is there and not null.
+    """
+
+    all: tuple[str, ...] = ()
+    any: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+    equal: Mapping[str, frozenset[str]] = FrozenDict()
+
+
+class Layout(NamedTuple):
+    """A form of file that a tool writes.
+
+    Attributes:
+        name: What it is called.
+        files: Patterns of the names that such files have; none if they may have any.
+        rows: `LINES`, `DOCUMENT`, or the path of the list that holds the rows, `[]` for a file that is a list.
+        members: Patterns of the members of a zip file that hold rows; none if it is no zip file.
+        header: The members that may hold what the file says of all its rows; the first that is there does.
+        lists: The fields of a document that list ids of rollouts, each of which is a row; the first that holds an id
+            counts. Such a row has the fields `list` and `id`, and those of the document that aren't lists.
+        when: Which fields a file has: those of the document, `[]` standing for the members of a list; those of some
+            line; or the members of the zip file.
+        aggregate: Why a file holds no rows, and which one to pass instead; None if it does.
+        repeats: Which other file holds its rows as well, so that it isn't read where a folder is named; None if none.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    rows: str
+    members: tuple[str, ...]
+    header: tuple[str, ...]
+    lists: tuple[str, ...]
+    when: Condition
+    aggregate: str | None
+    repeats: str | None
+
+
+class Target(NamedTuple):
+    """What a value means.
+
+    Attributes:
+        kind: The failure kind.
+        stage: The stage, if the value says which and no field of the row does.
+        policy: Whether the request was the evaluated model's, likewise.
+    """
+
+    kind: str
+    stage: str | None = None
+    policy: bool | None = None
+
+
+class KindRule(NamedTuple):
+    """Where a name of a failure may stand, and what it means.
+
+    Of several rules about one field, the first that lists a value says what it means.
+
+    Attributes:
+        field: The field.
+        within: The objects whose field it is; the row itself is one. What stands beside it there describes the failure.
+        when: What must be so in the row.
+        class_name: Whether the value is the name of a class, looked up by its last part.
+        vocabulary: Whether other values than those that are listed are names of the vocabulary.
+        values: The tool's value -> what it means; None for one that says that nothing failed.
+    """
+
+    field: Path
+    within: tuple[Path, ...]
+    when: Condition
+    class_name: bool
+    vocabulary: bool
+    values: Mapping[str, Target | None]
+
+
+class StageRule(NamedTuple):
+    """Where the stage may stand.
+
+    Attributes:
+        field: The field that holds it; or the time of the failure, if there are phases.
+        values: The tool's value -> the stage; others are kept as they are.
+        phases: The objects that say when a phase began (`started_at`), in order, each with the stage that it is.
+        when: What must be so in the row.
+        stage: The stage, whatever the field holds; None if that says it.
+    """
+
+    field: Path
+    values: Mapping[str, str]
+    phases: tuple[tuple[Path, str], ...]
+    when: Condition
+    stage: str | None
+
+
+class ScoreRule(NamedTuple):
+    """Where the score may stand: as a number, or as a value that stands for one."""
+
+    field: Path
+    values: Mapping[str, float]
+
+
+class StatusRule(NamedTuple):
+    """Where the HTTP status of a model request may stand.
+
+    Attributes:
+        field: The field that holds it.
+        when: What must be so beside it: what tells that the request was a model's.
+    """
+
+    field: Path
+    when: Condition
+
+
+class PolicyRule(NamedTuple):
+    """Where it may stand whether a request was the evaluated model's: as a boolean, or as a value that says so."""
+
+    field: Path
+    values: Mapping[str, bool]
+
+
+class Source(NamedTuple):
+    """How the failures that a tool records are read.
+
+    Attributes:
+        name: What it is called.
+        title: The tool, as people write it.
+        about: Which of its files are read.
+        url: Where the tool defines what it records.
+        layouts: The forms of its files.
+        kind: Where the name of a failure may stand, in order of preference.
+        stage: Where its stage may stand, likewise.
+        http_status: Where the status of a model request may stand, likewise.
+        policy: Where it may stand whose request it was, likewise.
+        score: Where the score may stand, likewise.
+        failed: Fields that say that a rollout failed, without a name: they are neither missing, null, false nor empty.
+        finished: Fields that say so by being missing, null or empty.
+        omitted: Fields that say that a rollout was left out: they are true.
+        no_failure: Values that say that nothing failed, beside null, false, zero and empty text.
+        implied: Kind -> what it implies, wherever it was named.
+        carry: What is carried along: name -> field of the row.
+        carry_file: The same for the fields that a file has for all its rows.
+        fallback: Whether files are read so that no other source fits.
+        exceptions: Root package and name of a class of exceptions (`httpx.ReadTimeout`; the name alone for Python's
+            own) -> the kind; None for a class that may mean anything, whatever its bases mean.
+        digest: A short hash of all this, wording aside: sources that share it read the same out of every row.
+    """
+
+    name: str
+    title: str
+    about: str | None
+    url: str | None
+    layouts: tuple[Layout, ...]
+    kind: tuple[KindRule, ...]
+    stage: tuple[StageRule, ...]
+    http_status: tuple[StatusRule, ...]
+    policy: tuple[PolicyRule, ...]
+    score: tuple[ScoreRule, ...]
+    failed: tuple[Path, ...]
+    finished: tuple[Path, ...]
+    omitted: tuple[Path, ...]
+    no_failure: frozenset[str]
+    implied: Mapping[str, Target]
+    carry: Mapping[str, Path]
+    carry_file: Mapping[str, Path]
+    fallback: bool
+    exceptions: Mapping[str, str | None]
+    digest: str
+
+
+def file_patterns(sources: Iterable[Source]) -> frozenset[str]:
+    """Return the patterns of the names that the files of sources have."""
+    return frozenset(pattern for source in sources for layout in source.layouts for pattern in layout.files)
+
+
+def source_from(data: Mapping[str, Any]) -> Source:
+    """Return a source from the data of a file that is known to be right."""
+    return Source(
+        name=data["source"],
+        title=data["title"],
+        about=data.get("about"),
+        url=data.get("url"),
+        layouts=tuple(_layout(name, said or {}) for name, said in _mapping(data, "layouts").items()),
+        kind=tuple(map(_kind_rule, _list(data, "kind"))),
+        stage=tuple(map(_stage_rule, _list(data, "stage"))),
+        http_status=tuple(map(_status_rule, _list(data, "http_status"))),
+        policy=tuple(map(_policy_rule, _list(data, "policy"))),
+        score=tuple(map(_score_rule, _list(data, "score"))),
+        failed=_paths(data, "failed"),
+        finished=_paths(data, "finished"),
+        omitted=_paths(data, "omitted"),
+        no_failure=frozenset(_list(data, "no_failure")),
+        implied=FrozenDict(
+            {
+                kind: Target(kind, said.get("stage"), _flag(said.get("policy")))
+                for kind, said in _mapping(data, "implied").items()
+            }
+        ),
+        carry=_named_paths(data, "carry"),
+        carry_file=_named_paths(data, "carry_file"),
+        fallback=_flag(data.get("fallback")) or False,
+        exceptions=FrozenDict(_mapping(data, "exceptions")),
+        digest=_digest(data),
+    )
+
+
+def _layout(name: str, said: Mapping[str, Any]) -> Layout:
+    return Layout(
+        name=name,
+        files=tuple(_list(said, "files")),
+        rows=said.get("rows") or LINES,
+        members=tuple(_list(said, "members")),
+        header=tuple(_list(said, "header")),
+        lists=tuple(_list(said, "lists")),
+        when=_condition(said.get("when")),
+        aggregate=said.get("aggregate"),
+        repeats=said.get("repeats"),
+    )
+
+
+def _kind_rule(said: str | Mapping[str, Any]) -> KindRule:
+    said = _as_rule(said)
+    return KindRule(
+        field=parse_path(said["field"]),
+        within=_paths(said, "within") or (parse_path(ROW),),
+        when=_condition(said.get("when")),
+        class_name=said.get("match") == CLASS_NAME,
+        vocabulary=_flag(said.get("vocabulary")) or False,
+        values=FrozenDict({value: _target(target) for value, target in _mapping(said, "values").items()}),
+    )
+
+
+def _target(said: str | Mapping[str, Any] | None) -> Target | None:
+    if not isinstance(said, Mapping):
+        return None if said is None else Target(said)
+    return Target(said["kind"], said.get("stage"), _flag(said.get("policy")))
+
+
+def _stage_rule(said: str | Mapping[str, Any]) -> StageRule:
+    said = _as_rule(said)
+    return StageRule(
+        field=parse_path(said.get("field") or ROW),
+        values=FrozenDict(_mapping(said, "values")),
+        phases=tuple((parse_path(phase["field"]), phase["stage"]) for phase in _list(said, "phases")),
+        when=_condition(said.get("when")),
+        stage=said.get("stage"),
+    )
+
+
+def _status_rule(said: str | Mapping[str, Any]) -> StatusRule:
+    said = _as_rule(said)
+    return StatusRule(field=parse_path(said["field"]), when=_condition(said.get("when")))
+
+
+def _policy_rule(said: str | Mapping[str, Any]) -> PolicyRule:
+    said = _as_rule(said)
+    values = {value: _flag(policy) or False for value, policy in _mapping(said, "values").items()}
+    return PolicyRule(field=parse_path(said["field"]), values=FrozenDict(values))
+
+
+def _score_rule(said: str | Mapping[str, Any]) -> ScoreRule:
+    said = _as_rule(said)
+    values = {value: float(score) for value, score in _mapping(said, "values").items()}
+    return ScoreRule(field=parse_path(said["field"]), values=FrozenDict(values))
+
+
+def _condition(said: Mapping[str, Any] | None) -> Condition:
+    said = said or {}
+    equal = _mapping(said, "equal")
+    return Condition(
+        all=tuple(_list(said, "all")),
+        any=tuple(_list(said, "any")),
+        none=tuple(_list(said, "none")),
+        equal=FrozenDict({field: frozenset(_list(equal, field)) for field in equal}),
+    )
+
+
+def _as_rule(said: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    """A rule that says no more than its field may be written as that alone."""
+    return said if isinstance(said, Mapping) else {"field": said}
+
+
+def _paths(said: Mapping[str, Any], field: str) -> tuple[Path, ...]:
+    return tuple(map(parse_path, _list(said, field)))
+
+
+def _named_paths(said: Mapping[str, Any], field: str) -> Mapping[str, Path]:
+    return FrozenDict({name: parse_path(path) for name, path in _mapping(said, field).items()})
+
+
+def _list(said: Mapping[str, Any], field: str) -> list[Any]:
+    """A list, which may be missing, or be written as its one member alone."""
+    found = said.get(field)
+    return found if isinstance(found, list) else [] if found is None else [found]
+
+
+def _mapping(said: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+    return said.get(field) or {}
+
+
+def _flag(said: str | None) -> bool | None:
+    return None if said is None else said == "true"
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    meaning = {section: said for section, said in data.items() if section not in ("title", "about", "url")}
+    return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:12]
