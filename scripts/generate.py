@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate what is derived from the vocabulary file: constants, JSON Schema and reference page.
+"""Generate what is derived from the vocabulary: constants, JSON Schemas and reference page.
 
 python scripts/generate.py --write     write the files
 python scripts/generate.py --check     exit with 1 if one of them isn't up to date
@@ -10,11 +10,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from failure_kinds.document import json_schema
 from failure_kinds.loading import load_registry
+from failure_kinds.sources import bundled_sources
+from failure_kinds.sources.document import json_schema as source_schema
+from failure_kinds.sources.meanings import layout_text, meanings, readings
 from failure_kinds.terms import folded
 
 if TYPE_CHECKING:
@@ -55,6 +59,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "src" / "failure_kinds" / "constants.py": constants(registry),
         ROOT / "vocabulary" / "failure_kinds.schema.json": json.dumps(json_schema(), indent=2) + "\n",
+        ROOT / "vocabulary" / "source.schema.json": json.dumps(source_schema(), indent=2) + "\n",
         ROOT / "vocabulary" / "README.md": "\n".join(reference(registry)) + "\n",
     }
 
@@ -102,6 +107,7 @@ def reference(registry: FailureRegistry) -> Iterator[str]:
     retired = ((f'<a id="{name}"></a>`{name}`', link(kind)) for name, kind in registry.retired.items())
     yield from section("Retired names", ("name", "read as"), retired)
     yield from rules(registry)
+    yield from sources()
 
 
 def rules(registry: FailureRegistry) -> Iterator[str]:
@@ -155,6 +161,30 @@ def rules(registry: FailureRegistry) -> Iterator[str]:
     )
 
 
+def sources() -> Iterator[str]:
+    yield "## Sources"
+    yield ""
+    yield "How the failures that other tools record are read: each tool has a file in [`sources`](sources)."
+    yield ""
+    for source in bundled_sources().values():
+        yield f"### {source.title}"
+        yield ""
+        link_to = f" ([where it is defined]({source.url}))" if source.url else ""
+        yield f"[`{source.name}`](sources/{source.name}.yaml){link_to}. {source.about or ''}".rstrip()
+        yield ""
+        if source.notes:
+            yield source.notes
+            yield ""
+        if source.layouts:
+            files = ((code(layout.name), cell(layout_text(layout))) for layout in source.layouts)
+            yield from table(("files", "what they hold"), files)
+        for where, values in groupby(meanings(source), key=lambda meaning: meaning.where):
+            rows = ((code(cell(meaning.value)), cell(meaning.means)) for meaning in values)
+            yield from table((cell(where), "means"), rows)
+        if rest := [(what, cell(place)) for what, place in readings(source)]:
+            yield from table(("beside it", "where"), rest)
+
+
 def ranges(table: dict[int, tuple[str | None, ...]]) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     """Yield what is said with the statuses it is said of, neighbours drawn together."""
     said_of: dict[tuple[str | None, ...], list[int]] = {}
@@ -182,6 +212,10 @@ def anchor(name: str) -> str:
 
 def link(name: str) -> str:
     return f"[`{name}`](#{name})"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def code(text: str) -> str:

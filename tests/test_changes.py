@@ -330,7 +330,7 @@ class TestTheCommand:
             assert result.exit_code == 2
             assert result.stderr.endswith(
                 "Error: Invalid value: bundled is a whole vocabulary, with a `version`, and the other file isn't; pass "
-                "two whole vocabularies, or two files that are laid over one\n"
+                "two of the same sort\n"
             )
 
     def test_files_without_a_version_cannot_be_checked_for_theirs(self) -> None:

@@ -40,7 +40,7 @@ class TestFormats:
     def test_text_is_the_default(self) -> None:
         result = run(SAMPLE)
         assert result.exit_code == 0
-        assert "43 failures in 43 lines." in result.stdout
+        assert "43 failures in 43 rows." in result.stdout
         assert "session_lost" in result.stdout
 
     def test_json_is_a_report(self) -> None:
@@ -307,13 +307,13 @@ class TestTheTerminal:
 
     def test_a_long_file_shows_how_far_it_is(self, long_file: str) -> None:
         written, _ = self.on_a_terminal(long_file)
-        assert b"long.jsonl" in written.partition(b"Where every line went")[0]
+        assert b"long.jsonl" in written.partition(b"Where every row went")[0]
         assert b"\x1b[?25h" in written  # the cursor is there again
         assert b"300000" in written or b"300,000" in written
 
     def test_a_short_file_shows_nothing_of_the_sort(self) -> None:
         written, _ = self.on_a_terminal(SAMPLE)
-        assert b"gym_failures.jsonl" not in written.partition(b"Where every line went")[0]
+        assert b"gym_failures.jsonl" not in written.partition(b"Where every row went")[0]
 
     def test_nothing_of_it_reaches_a_pipe(self, long_file: str) -> None:
         _, piped = self.on_a_terminal(long_file, STDOUT="pipe")

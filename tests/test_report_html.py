@@ -144,7 +144,7 @@ def test_headings_are_in_order_and_each_section_is_named_by_its_own(report: Fail
 
 def test_the_sections_stand_in_the_order_in_which_they_are_to_be_read() -> None:
     assert Page(html_report(sample_report.FULL)).texts["h2"] == [
-        "Where every line went",
+        "Where every row went",
         "On whose side",
         "Failures by label and stage",
         "Worth a look",
@@ -166,8 +166,8 @@ def test_every_header_of_a_table_says_what_it_is_the_header_of(report: FailureRe
 
 def test_a_report_without_failures_says_so_and_draws_nothing() -> None:
     page = Page(html_report(sample_report.NO_FAILURES))
-    assert page.texts["p"][0] == "Good news: no failure in 1,200 lines."
-    assert page.texts["h2"] == ["Where every line went", "Made with"]
+    assert page.texts["p"][0] == "Good news: no failure in 1,200 rows."
+    assert page.texts["h2"] == ["Where every row went", "Made with"]
     assert page.values("fill") == []
 
 

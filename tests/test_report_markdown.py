@@ -11,9 +11,9 @@ from failure_kinds.cli.report_markdown import markdown_report
 BEFORE = """\
 ## Failure report
 
-### Where every line went
+### Where every row went
 
-40 failures in 1,200 lines.
+40 failures in 1,200 rows.
 
 | lines | count |
 | :--- | ---: |
@@ -21,9 +21,9 @@ BEFORE = """\
 | rows that record none | 1,160 |
 | unlabelled: no name, no status | 0 |
 | omitted rollouts | 0 |
-| unreadable lines | 0 |
+| unreadable rows | 0 |
 | blank lines | 0 |
-| **= lines read** | **1,200** |
+| **= rows and blank lines** | **1,200** |
 
 ### On whose side
 
@@ -59,7 +59,7 @@ def test_a_report_is_headings_sentences_and_tables() -> None:
 
 def test_a_report_without_failures_says_so_and_has_no_empty_tables() -> None:
     text = markdown_report(sample_report.NO_FAILURES)
-    assert "\n\nGood news: no failure in 1,200 lines.\n\n" in text
+    assert "\n\nGood news: no failure in 1,200 rows.\n\n" in text
     assert text.count("| :--- |") == 1
 
 

@@ -14,22 +14,22 @@ from failure_kinds.report_model import ClassCounts, FailureReport
 IN_A_PIPE = """\
 Failure report
 
-Where every line went
+Where every row went
 
-120 failures in 1,240 lines.
+120 failures in 1,240 rows.
 
 1,250 rows expected, 1,230 lines with something on them: 20 unaccounted for.
 
-lines                           count
+rows                            count
 rows that record a failure        120
 rows that record none           1,080
 unlabelled: no name, no status      7
 omitted rollouts                   20
-unreadable lines                    3
+unreadable rows                     3
 blank lines                        10
-= lines read                    1,240
+= rows and blank lines          1,240
 
-The first 2 of 3 unreadable lines
+The first 2 of 3 unreadable rows
 file                            line  why
 run/rollouts.jsonl                17  it isn't valid JSON: unexpected end
 run/rollouts_failures.jsonl.gz    41  the file can't be read on from here: it is cut short
@@ -264,16 +264,16 @@ def test_a_hostile_name_is_shown_as_what_it_is(name: str, shown: str) -> None:
 def test_a_report_without_failures_is_short_and_says_so() -> None:
     assert printed(sample_report.NO_FAILURES) == (
         "Failure report\n\n"
-        "Where every line went\n\n"
-        "Good news: no failure in 1,200 lines.\n\n"
-        "lines                           count\n"
+        "Where every row went\n\n"
+        "Good news: no failure in 1,200 rows.\n\n"
+        "rows                            count\n"
         "rows that record a failure          0\n"
         "rows that record none           1,200\n"
         "unlabelled: no name, no status      0\n"
         "omitted rollouts                    0\n"
-        "unreadable lines                    0\n"
+        "unreadable rows                     0\n"
         "blank lines                         0\n"
-        "= lines read                    1,200\n\n"
+        "= rows and blank lines          1,200\n\n"
         "Made with\n\n"
         "Vocabulary 1.0.0, digest 3f9a1c7e2b40.\n\n"
         "Files: run/rollouts.jsonl.\n"
@@ -294,7 +294,7 @@ def test_a_report_without_failures_is_short_and_says_so() -> None:
             "No failure with a name or a status in 2 lines; what is unlabelled or unreadable may still be one.",
         ),
         ({"failures": 1}, "1 failure in 1 line."),
-        ({"failures": 2, "blank": 1000}, "2 failures in 1,002 lines."),
+        ({"failures": 2, "blank": 1000}, "2 failures in 1,002 rows."),
     ],
 )
 def test_the_outcome_comes_first(counts: dict[str, int], outcome: str) -> None:
@@ -318,7 +318,7 @@ def test_what_is_unaccounted_for_is_what_was_expected_less_what_is_there(
 
 def test_all_unreadable_lines_are_not_the_first_of_more() -> None:
     account = sample_report.FULL.account.model_copy(update={"unreadable": 2})
-    assert "\nUnreadable lines\nfile" in printed(changed(account=account))
+    assert "\nUnreadable rows\nfile" in printed(changed(account=account))
 
 
 @pytest.mark.parametrize(

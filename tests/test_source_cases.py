@@ -39,9 +39,13 @@ def as_data(row: FailureRow) -> dict[str, Any]:
     return {field: value for field, value in said.items() if value is not None}
 
 
+def unreadable(file: str, number: int, reason: str) -> None:
+    pytest.fail(f"{file}:{number}: {reason}")
+
+
 def read(case: Path, source: Any) -> Any:
     try:
-        return [as_data(row) for row in read_failures(input_of(case), source, on_unreadable=pytest.fail)]
+        return [as_data(row) for row in read_failures(input_of(case), source, on_unreadable=unreadable)]
     except UnrecognisedError as error:
         return {"refused": str(error)}
 

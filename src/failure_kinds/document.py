@@ -43,6 +43,7 @@ __all__ = [
     "KindSection",
     "StageSection",
     "json_schema",
+    "schema_of",
 ]
 
 
@@ -164,7 +165,12 @@ def json_schema() -> dict[str, Any]:
 
     It takes the text that the strict reader yields as well as the numbers and booleans of a common YAML parser.
     """
-    schema = Document.model_json_schema()
+    return schema_of(Document, "failure-kinds vocabulary, or a file that is laid over one")
+
+
+def schema_of(model: type[BaseModel], title: str) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a file that a model describes, under a title."""
+    schema = model.model_json_schema()
     for node in _objects(schema):
         node.pop("title", None)
         if "patternProperties" in node:
@@ -172,11 +178,7 @@ def json_schema() -> dict[str, Any]:
             node.pop("propertyNames", None)
         if "required" not in node:
             node["type"] = ["object", "null"]  # a section that requires nothing may be left empty
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "failure-kinds vocabulary, or a file that is laid over one",
-        **schema,
-    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 
 
 def _objects(node: Any) -> list[dict[str, Any]]:

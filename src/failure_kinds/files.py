@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 import glob
 import io
 import os
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 __all__ = [
+    "DAMAGES",
     "ENDINGS",
     "STANDARD_INPUT",
     "OpenFile",
@@ -26,6 +27,9 @@ __all__ = [
 
 STANDARD_INPUT: Final = "-"
 """The path that means standard input."""
+
+DAMAGES: Final = (OSError, EOFError, zlib.error)
+"""What reading a file may raise that is open: it is damaged or cut off."""
 
 ENDINGS: Final = tuple(name + packed for name in (".jsonl", ".ndjson", ".json") for packed in ("", ".gz", ".zst"))
 """What the files end in that are read when a folder is named."""
@@ -61,7 +65,7 @@ def expand_paths(paths: Iterable[str | os.PathLike[str]], patterns: Collection[s
 
     Args:
         paths: Files, folders, patterns with `*`, `?`, `[...]` or `**`, and `-` for standard input.
-        patterns: Patterns of the names of further files that are read of a folder.
+        patterns: Patterns of the names of further files that are read of a folder, such as `*.eval`.
 
     Raises:
         FileNotFoundError: A path means no file; its message says which, and what was looked for.
@@ -79,7 +83,7 @@ def _files_of(path: str, patterns: Collection[str]) -> Iterator[str]:
     if path == STANDARD_INPUT or os.path.isfile(path):
         yield path
     elif os.path.isdir(path):
-        found = sorted(str(file) for file in Path(path).rglob("*") if _is_wanted(file.name, patterns))
+        found = sorted(str(file) for file in Path(path).rglob("*") if _is_wanted(file, patterns))
         if not found:
             wanted = ", ".join([*ENDINGS, *sorted(set(patterns))])
             raise FileNotFoundError(f"{path}: the folder holds no file that ends in {wanted}")
@@ -93,8 +97,8 @@ def _files_of(path: str, patterns: Collection[str]) -> Iterator[str]:
         yield from found
 
 
-def _is_wanted(name: str, patterns: Collection[str]) -> bool:
-    return name.endswith(ENDINGS) or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+def _is_wanted(file: Path, patterns: Collection[str]) -> bool:
+    return file.name.endswith(ENDINGS) or any(map(file.match, patterns))
 
 
 def open_file(path: str) -> OpenFile:
@@ -123,9 +127,18 @@ def unpack_zstandard(packed: io.BufferedReader) -> io.BufferedReader:
 
 
 def look_ahead(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedReader]:
-    """Return up to so many bytes that a stream begins with, and a stream that begins with them."""
-    head = stream.read(size)
-    return head, io.BufferedReader(_Headed(head, stream), _BUFFER)
+    """Return up to so many bytes that a stream begins with, and a stream that begins with them.
+
+    Of a damaged file, these are the bytes before the damage; reading on raises it.
+    """
+    head = bytearray()
+    damage = None
+    try:
+        while len(head) < size and (piece := stream.read1(size - len(head))):
+            head += piece
+    except DAMAGES as error:
+        damage = error
+    return bytes(head), io.BufferedReader(_Headed(bytes(head), stream, damage), _BUFFER)
 
 
 def is_plain(path: str, size: int) -> bool:
@@ -168,16 +181,20 @@ class _Part(io.RawIOBase):
 class _Headed(io.RawIOBase):
     """The bytes of a file whose first ones were taken already."""
 
-    def __init__(self, head: bytes, raw: io.RawIOBase | io.BufferedReader) -> None:
+    def __init__(self, head: bytes, raw: io.RawIOBase | io.BufferedReader, damage: Exception | None = None) -> None:
         self._head = head
-        self._raw = raw
+        # A buffer that is filled to its end would lose what comes before a damage.
+        self._read_on = raw.readinto1 if isinstance(raw, io.BufferedReader) else raw.readinto
+        self._damage = damage
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
         if not self._head:
-            return self._raw.readinto(buffer)
+            if self._damage is not None:
+                raise self._damage
+            return self._read_on(buffer)
         count = min(len(buffer), len(self._head))
         buffer[:count] = self._head[:count]
         self._head = self._head[count:]

@@ -107,9 +107,7 @@ def known_names(registry: FailureRegistry) -> frozenset[str]:
     return frozenset({*registry.kinds, *registry.retired, *registry.config.kind_aliases, *registry.stages})
 
 
-def _tell(
-    on_row: OnRow, tally: Tally, path: str, number: int, place: str | None, evidence: tuple[Any, ...]
-) -> None:
+def _tell(on_row: OnRow, tally: Tally, path: str, number: int, place: str | None, evidence: tuple[Any, ...]) -> None:
     """Tell of a row that failed."""
     if evidence[0] in (Outcome.FAILURE, Outcome.UNLABELLED):
         on_row(path, number, place, Evidence(*evidence), tally.explain(Evidence(*evidence)))
@@ -124,11 +122,11 @@ def compare_reports(report: FailureReport, other: FailureReport) -> FailureRepor
 
 
 def is_saved_report(path: str) -> bool:
-    """Whether a file looks like a report that was saved as JSON, whatever its name."""
+    """Whether a file is a report that was saved as JSON, whatever its name; one that isn't there may have been."""
     if not os.path.isfile(path):
         return path.endswith(".json")
     with open(path, "rb") as file:
-        return b'"report_version"' in file.read(100) or path.endswith(".json")
+        return b'"report_version"' in file.read(100)
 
 
 def read_report(path: str | os.PathLike[str]) -> FailureReport:

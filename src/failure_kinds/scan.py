@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -11,6 +10,7 @@ from . import constants
 from .sources.evidence import Evidence, text_of
 from .sources.paths import values_at
 from .sources.reader import EvidenceReader
+from .sources.source import LINES
 from .sources.source_file import SourceFile
 from .spelling import is_namespaced
 
@@ -123,7 +123,7 @@ def scan_file(
             if on_progress is not None:
                 on_progress(file.position, file.size)
 
-        of_file = by is not None and by in source.carry_file
+        of_file = by in source.carry_file and by not in source.carry and layout.rows != LINES
         reader = EvidenceReader(source, None if of_file else by)
         scan = scan_rows(file.rows, reader, known, on_row, piece_read)._replace(source=source.name, layout=layout.name)
         if of_file:
@@ -164,19 +164,15 @@ def scan_rows(
     if on_row is not None:
         keys = ((on_row(rows.number, rows.place, reader.evidence(key)), key)[1] for key in keys)
     read = -1
-    try:
-        while rows.number > read:
-            read = rows.number
-            alike = Counter(islice(keys, _ROWS_AT_ONCE))  # a loop in C
-            for key, count in alike.items():
-                counts[reader.evidence(key)] += count
-            if len(counts) > _MOST_KEYS:
-                counts = _fewer(counts, known)
-            if rows.number > read:
-                piece_read()
-    except (OSError, EOFError, zlib.error) as error:  # the packed file is damaged; what came before that counts
-        rows.number += 1
-        on_unreadable(rows.number, f"the file can't be read on from here: {error}")
+    while rows.number > read:
+        read = rows.number
+        alike = Counter(islice(keys, _ROWS_AT_ONCE))  # a loop in C
+        for key, count in alike.items():
+            counts[reader.evidence(key)] += count
+        if len(counts) > _MOST_KEYS:
+            counts = _fewer(counts, known)
+        if rows.number > read:
+            piece_read()
     return Scan(counts, rows.number, rows.blank, unreadable_count, unreadable)
 
 

@@ -26,7 +26,7 @@ from .sources.source import LINES
 from .sources.source_file import recognise_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from collections.abc import Set as AbstractSet
 
     from .sources.recognition import Recognised
@@ -63,6 +63,7 @@ class ScanProcesses:
         sources: Iterable[Source],
         by: str | None,
         known: AbstractSet[str] = BUNDLED_NAMES,
+        named: Collection[str] | None = None,
     ) -> None:
         """Start them.
 
@@ -71,11 +72,13 @@ class ScanProcesses:
             sources: As for `scan_file`.
             by: As for `scan_file`.
             known: As for `scan_file`.
+            named: Those of the files that were named themselves; all of them by default.
         """
         self._running: dict[str, list[_Process]] = {}
         try:
             for path in paths:
-                if path not in self._running and (found := _recognised(path, sources)) is not None:
+                is_named = named is None or path in named
+                if path not in self._running and (found := _recognised(path, sources, named=is_named)) is not None:
                     processes = self._running[path] = []
                     processes.extend(_start(path, part, found, by, known) for part in _parts(path))
         except BaseException:
@@ -119,12 +122,12 @@ class ScanProcesses:
         return functools.reduce(Scan.followed_by, [part for part in parts if isinstance(part, Scan)])
 
 
-def _recognised(path: str, sources: Iterable[Source]) -> Recognised | None:
+def _recognised(path: str, sources: Iterable[Source], *, named: bool) -> Recognised | None:
     """What a file is, if it is one that several processes can read."""
     if sys.platform != "linux" or not is_plain(path, LARGE):
         return None
     try:
-        found = recognise_file(path, sources)
+        found = recognise_file(path, sources, named=named)
     except UnrecognisedError:
         return None  # whoever wants its rows says so
     return found if found.layout.rows == LINES and not (found.layout.members or found.layout.lists) else None
@@ -155,9 +158,7 @@ def _parts(path: str) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], size], strict=True))
 
 
-def _start(
-    path: str, part: tuple[int, int], found: Recognised, by: str | None, known: AbstractSet[str]
-) -> _Process:
+def _start(path: str, part: tuple[int, int], found: Recognised, by: str | None, known: AbstractSet[str]) -> _Process:
     """Start a process that scans a part of a file."""
     answer, pipe = os.pipe()
     progress = mmap.mmap(-1, _POSITION.size)  # shared with the child

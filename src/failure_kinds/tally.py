@@ -132,8 +132,9 @@ class Tally:
             self._odd_statuses[odd_status] += count
         self._scored += count if row.scored else 0
         if row.outcome == Outcome.FAILURE:
-            admitted = {field: self._limited[field].admit(getattr(row, field)) for field in ("failure_kind", "unmapped")}
-            self._add_failure(row._replace(**admitted, stage=stage), group, count, source)
+            kind = self._limited["failure_kind"].admit(row.failure_kind)
+            unmapped = self._limited["unmapped"].admit(row.unmapped)
+            self._add_failure(row._replace(failure_kind=kind, unmapped=unmapped, stage=stage), group, count, source)
 
     def _add_failure(self, row: Evidence, group: str | None, count: int, source: str) -> None:
         kind, registry = row.failure_kind, self.registry

@@ -12,6 +12,7 @@ from .console import write
 from .diff import diff
 from .files import check, constants, schema
 from .report import report
+from .sources import list_sources, show_source
 from .vocabulary import explain, list_kinds, show
 
 __all__ = ["app"]
@@ -97,8 +98,20 @@ def _guarded(command: Callable[..., None]) -> Callable[..., None]:
     return guarded
 
 
+def _add(to: typer.Typer, name: str, command: Callable[..., None]) -> None:
+    about = _help(command)
+    to.command(name, short_help=about.summary, help=about.text, epilog=about.examples)(_guarded(command))
+
+
 _about = _help(_failure_kinds)
 app.callback(help=_about.text, epilog=_about.examples)(_failure_kinds)
 for _name, _command in _COMMANDS.items():
-    _about = _help(_command)
-    app.command(_name, short_help=_about.summary, help=_about.text, epilog=_about.examples)(_guarded(_command))
+    _add(app, _name, _command)
+
+_sources = typer.Typer(rich_markup_mode=None)
+_about = _help(list_sources)
+_sources.callback(invoke_without_command=True, short_help=_about.summary, help=_about.text, epilog=_about.examples)(
+    _guarded(list_sources)
+)
+_add(_sources, "show", show_source)
+app.add_typer(_sources, name="sources")

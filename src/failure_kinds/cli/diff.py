@@ -2,12 +2,13 @@
 
 # No postponed annotations here: typer reads them.
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from .console import write, write_json
-from .options import Json
+from .options import LAYER, SOURCE, WHOLE, Json, sort_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["diff"]
 
 _BUNDLED: Final = "bundled"
+_SORTS: Final = {
+    LAYER: "laid over a vocabulary",
+    WHOLE: "a whole vocabulary, with a `version`",
+    SOURCE: "a source",
+}
 _TITLES: Final = {"rules": "classes and rules", "retired": "retirements"}
 
 
@@ -27,7 +33,12 @@ def __dir__() -> list[str]:
 
 
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A file, or `bundled` for the vocabulary of the package.")],
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD", help="A file; `bundled` for the vocabulary of the package, a name for one of its sources."
+        ),
+    ],
     new: Annotated[str, typer.Argument(metavar="NEW", help="Another one of the same sort.")],
     check: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if the version of NEW isn't at least what the changes ask for.")
@@ -38,30 +49,37 @@ def diff(
 
     For two files without a `version`, such as a team's rules before and after, it says which failures get another
     class or label. A change of wording asks for a patch version, a new or retired name for a minor one, and all that
-    can move a number for a major one.
+    can move a number for a major one. For two sources it says which values mean something else, and what else is read
+    differently.
 
     Examples:
         failure-kinds diff bundled failure_kinds.yaml
         failure-kinds diff released.yaml failure_kinds.yaml --check
         failure-kinds diff rules.before.yaml rules.yaml
         failure-kinds diff rules.before.yaml rules.yaml --json
+        failure-kinds diff harbor my_harbor.yaml
     """
-    wholes = [file for file in (old, new) if _is_whole(file)]
-    if len(wholes) == 1:
-        message = f"{wholes[0]} is a whole vocabulary, with a `version`, and the other file isn't"
-        raise typer.BadParameter(f"{message}; pass two whole vocabularies, or two files that are laid over one")
-    if wholes:
-        _diff_vocabularies(_load(old, whole=True), _load(new, whole=True), check=check, as_json=as_json)
-    elif check:
+    sorts = [_sort_of(file) for file in (old, new)]
+    if sorts[0] != sorts[1]:
+        sort, file = max(zip(sorts, (old, new), strict=True), key=lambda pair: list(_SORTS).index(pair[0]))
+        message = f"{file} is {_SORTS[sort]}, and the other file isn't"
+        raise typer.BadParameter(f"{message}; pass two of the same sort")
+    if check and sorts[0] != WHOLE:
         raise typer.BadParameter("it looks at versions, and these files have none", param_hint="--check")
+    if sorts[0] == WHOLE:
+        _diff_vocabularies(_load(old, whole=True), _load(new, whole=True), check=check, as_json=as_json)
+    elif sorts[0] == SOURCE:
+        _diff_sources(old, new, as_json=as_json)
     else:
         _diff_overrides(_load(old, whole=False), _load(new, whole=False), as_json=as_json)
 
 
-def _is_whole(file: str) -> bool:
-    from ..reading import read_yaml
+def _sort_of(file: str) -> str:
+    from ..sources.bundled import source_resources
 
-    return file == _BUNDLED or "version" in read_yaml(file).data
+    if file == _BUNDLED:
+        return WHOLE
+    return SOURCE if file in source_resources() else sort_of(Path(file))
 
 
 def _load(file: str, *, whole: bool) -> "FailureRegistry":
@@ -107,6 +125,20 @@ def _write_changes(changes: "Iterable[Change]") -> None:
         for change in members:
             write(f"  {change.text} ({change.bump.name.lower()})")
         write("")
+
+
+def _diff_sources(old: str, new: str, *, as_json: bool) -> None:
+    from ..sources.differences import source_differences
+    from ..sources.loading import load_source
+
+    differences = source_differences(load_source(old), load_source(new))
+    if as_json:
+        write_json([difference._asdict() for difference in differences])
+        return
+    if not differences:
+        write("No difference.")
+    for difference in differences:
+        write(f"{difference.what}: {difference.before or 'nothing'} -> {difference.after or 'nothing'}")
 
 
 def _diff_overrides(old: "FailureRegistry", new: "FailureRegistry", *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import Problem, VocabularyError
 from .console import write, write_json
-from .options import ConfigFiles, registry_of
+from .options import LAYER, SOURCE, WHOLE, ConfigFiles, registry_of, sort_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ class CheckFormat(enum.StrEnum):
 
 
 class _Result(NamedTuple):
-    """What came of a file: the registry with it on top, or what is wrong."""
+    """What came of a file: the registry with it on top, or what is wrong; neither if it is a source that is right."""
 
     file: Path
     registry: "FailureRegistry | None"
@@ -56,24 +56,22 @@ def check(
         bool, typer.Option("--show-merged", help="Lay the files over each other, and print the resulting vocabulary.")
     ] = False,
 ) -> None:
-    """Check vocabulary files, and say everything that is wrong.
+    """Check vocabulary files and sources, and say everything that is wrong.
 
-    Each file is checked by itself: as a whole vocabulary if it states a `version`, otherwise as laid over one. The exit
-    code is 1 if anything is wrong.
+    Each file is checked by itself: as a whole vocabulary if it states a `version`, as a source if it says `source`,
+    otherwise as laid over a vocabulary. The exit code is 1 if anything is wrong.
 
     Examples:
         failure-kinds check team.yaml
         failure-kinds check rules.yaml --base team.yaml
+        failure-kinds check my_tool.yaml --base team.yaml
         failure-kinds check team.yaml --format github
         failure-kinds check team.yaml rules.yaml --show-merged
     """
     below = base or []
     results = [_load(below)] if below else []
     if not any(result.error for result in results):
-        layers = (
-            [[*below, *files]] if show_merged else [[file] if _is_whole(file) else [*below, file] for file in files]
-        )
-        results = [_load(files_of_one) for files_of_one in layers]
+        results = [_load([*below, *files])] if show_merged else [_check(file, below) for file in files]
     problems_found = any(result.error for result in results)
     if show_merged and results[0].registry is not None:
         _write_merged(results[0].registry)
@@ -90,9 +88,12 @@ def schema(
     override: Annotated[
         bool, typer.Option("--override", help="That of a file that is laid over the vocabulary and knows its names.")
     ] = False,
+    source: Annotated[
+        bool, typer.Option("--source", help="That of a source, a file that says how a tool's failures are read.")
+    ] = False,
     config: ConfigFiles = None,
 ) -> None:
-    """Print the JSON Schema of a vocabulary file.
+    """Print the JSON Schema of a vocabulary file, or of a source.
 
     With --override, it is that of a team's file, and holds the names of the vocabulary and of the --config files, so
     that editors complete them. They look for it where the head of the file says so:
@@ -103,8 +104,15 @@ def schema(
         failure-kinds schema
         failure-kinds schema --override > failure-kinds-override.schema.json
         failure-kinds schema --override --config team.yaml
+        failure-kinds schema --source > failure-kinds-source.schema.json
     """
-    if override:
+    if override and source:
+        raise typer.BadParameter("a source is laid over nothing; ask for one of the two", param_hint="--override")
+    if source:
+        from ..sources.document import json_schema as source_schema
+
+        write_json(source_schema())
+    elif override:
         from ..override_schema import override_schema
 
         write_json(override_schema(registry_of(config)))
@@ -134,21 +142,34 @@ def constants(
     write(constants_module(_layered(files), beside=load_registry()).rstrip("\n"))
 
 
-def _is_whole(file: Path) -> bool:
-    """Whether a file is a whole vocabulary rather than one that is laid over another."""
-    from ..reading import read_yaml
+def _check(file: Path, below: list[Path]) -> _Result:
+    """What comes of a file by itself, or laid over others if it is one that is."""
+    sort = _sort_or_layer(file)
+    if sort != SOURCE:
+        return _load([file] if sort == WHOLE else [*below, file])
+    from ..loading import load_registry
+    from ..sources.loading import load_source
 
     try:
-        return "version" in read_yaml(file).data
+        load_source(file, _layered(below) if below else load_registry())
+    except VocabularyError as error:
+        return _Result(file, None, error)
+    return _Result(file, None, None)
+
+
+def _sort_or_layer(file: Path) -> str:
+    try:
+        return sort_of(file)
     except VocabularyError:
-        return False  # loading it says why it can't be read
+        return LAYER  # loading it says why it can't be read
 
 
 def _layered(files: list[Path]) -> "FailureRegistry":
     """What files say together. The first may be a whole vocabulary; otherwise they are laid over the bundled one."""
     from ..loading import load_registry
 
-    return load_registry(*files[1:], base=files[0]) if _is_whole(files[0]) else load_registry(*files)
+    is_whole = _sort_or_layer(files[0]) == WHOLE
+    return load_registry(*files[1:], base=files[0]) if is_whole else load_registry(*files)
 
 
 def _load(files: list[Path]) -> _Result:
@@ -205,6 +226,8 @@ def _contents(file: Path) -> str:
     from ..reading import read_yaml
 
     data = read_yaml(file).data
+    if SOURCE in data:
+        return f"source {data[SOURCE]}"
     counts = {"rule": _count_rules(data.get("classification") or {})}
     counts |= {
         noun: len(data.get(section) or {})

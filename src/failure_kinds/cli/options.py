@@ -3,14 +3,23 @@
 # No postponed annotations here: typer reads them.
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 if TYPE_CHECKING:
     from ..registry import FailureRegistry
 
-__all__ = ["ConfigFiles", "Json", "completing", "registry_of"]
+__all__ = ["LAYER", "SOURCE", "WHOLE", "ConfigFiles", "Json", "completing", "registry_of", "sort_of"]
+
+WHOLE: Final = "whole"
+"""A whole vocabulary: it states a `version`."""
+
+SOURCE: Final = "source"
+"""A file that says how a tool's failures are read."""
+
+LAYER: Final = "layer"
+"""A file that is laid over a vocabulary."""
 
 ConfigFiles = Annotated[
     list[Path] | None,
@@ -40,6 +49,18 @@ def registry_of(files: list[Path] | None) -> "FailureRegistry":
     from ..loading import load_registry
 
     return load_registry(*files) if files else get_registry()
+
+
+def sort_of(file: Path) -> str:
+    """Return what a file is meant to be: `WHOLE`, `SOURCE` or `LAYER`.
+
+    Raises:
+        VocabularyError: It can't be read.
+    """
+    from ..reading import read_yaml
+
+    data = read_yaml(file).data
+    return SOURCE if SOURCE in data else WHOLE if "version" in data else LAYER
 
 
 def completing(*sections: str) -> Callable[[str], list[str]]:

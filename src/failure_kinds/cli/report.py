@@ -61,7 +61,11 @@ def report(
     ] = None,
     config: ConfigFiles = None,
     by: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="Split by a field of the rows, or by what a source carries: task, agent, model.")
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Split by a field of the rows, or by what their source carries along: task, agent, model.",
+        ),
     ] = None,
     expected: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="How many rows the run should have left.")
@@ -145,9 +149,7 @@ def _sources(names: list[str], config: list[Path] | None) -> "tuple[Source, ...]
     return sources_named(names, registry_of(config))
 
 
-def _read(
-    files: list[str], asked: _Asked, expected: int | None, rows: str | None, stack: ExitStack
-) -> "FailureReport":
+def _read(files: list[str], asked: _Asked, expected: int | None, rows: str | None, stack: ExitStack) -> "FailureReport":
     from ..scan import BUNDLED_NAMES
     from ..scan_processes import ScanProcesses
 
@@ -160,7 +162,7 @@ def _read(
         registry = registry_of(asked.config)
         known = known_names(registry)
     paths = [] if rows else expand_paths(files, file_patterns(asked.sources))
-    processes = stack.enter_context(ScanProcesses(paths, asked.sources, asked.by, known))
+    processes = stack.enter_context(ScanProcesses(paths, asked.sources, asked.by, known, files))
 
     from ..report import report_failures
 
@@ -240,9 +242,7 @@ def _row_writer(path: str, stack: ExitStack) -> "OnRow":
     file = stack.enter_context(whole_file(path))
     encode = msgspec.json.encode
 
-    def write_row(
-        source: str, number: int, place: str | None, evidence: "Evidence", found: "Explanation"
-    ) -> None:
+    def write_row(source: str, number: int, place: str | None, evidence: "Evidence", found: "Explanation") -> None:
         row = {
             "file": source,
             "line": number,

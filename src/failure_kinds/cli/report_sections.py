@@ -27,7 +27,7 @@ from .report_parts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..report_model import Account, ClassCounts, FailureReport, NameCount
+    from ..report_model import Account, ClassCounts, FailureReport, LabelCount, NameCount
     from .report_parts import Sentence
 
 __all__ = ["TITLE", "sections"]
@@ -42,7 +42,8 @@ def __dir__() -> list[str]:
 def sections(report: FailureReport) -> tuple[Section, ...]:
     """Return what a report says, in the order in which it is to be read; what has nothing to say is left out."""
     every = (
-        Section("account", "Where every line went", _account(report.account)),
+        Section("account", "Where every row went", _account(report.account)),
+        Section("sources", "What it was read as", _sources(report)),
         Section("classes", "On whose side", _classes(report.classes)),
         Section("labels", "Failures by label and stage", _labels(report)),
         Section("findings", "Worth a look", _findings(report)),
@@ -60,35 +61,33 @@ def _account(account: Account) -> tuple[Sentence | Table, ...]:
         ("rows that record none", account.without_failure),
         ("unlabelled: no name, no status", account.unlabelled),
         ("omitted rollouts", account.omitted),
-        ("unreadable lines", account.unreadable),
+        ("unreadable rows", account.unreadable),
         ("blank lines", account.blank),
-        ("= lines read", account.lines),
+        ("= rows and blank lines", account.lines),
     )
     where_they_went = Table(
         None,
-        (Column("lines"), COUNT),
+        (Column("rows"), COUNT),
         tuple(Row((what, number(count))) for what, count in lines),
         is_sum=True,
     )
     unreadable = table_of(
-        "Unreadable lines"
-        if len(account.unreadable_lines) == account.unreadable
-        else f"The first {len(account.unreadable_lines)} of {number(account.unreadable)} unreadable lines",
-        (Column("file"), Column("line", numeric=True), Column("why")),
+        _first("unreadable rows", "Unreadable rows", len(account.unreadable_lines), account.unreadable),
+        (Column("file"), Column("line or row", numeric=True), Column("why")),
         (Row((Name(line.file), number(line.line), Name(line.reason))) for line in account.unreadable_lines),
     )
     return ((_outcome(account),), *_expectation(account), where_they_went, *unreadable)
 
 
 def _outcome(account: Account) -> str:
-    lines = counted(account.lines, "line")
+    rows = counted(account.lines - account.blank, "row")
     if account.failures:
-        return f"{counted(account.failures, 'failure')} in {lines}."
-    if not account.lines:
-        return "Nothing to report: there are no lines."
+        return f"{counted(account.failures, 'failure')} in {rows}."
+    if account.lines == account.blank:
+        return "Nothing to report: there are no rows."
     if account.unlabelled or account.unreadable:
-        return f"No failure with a name or a status in {lines}; what is unlabelled or unreadable may still be one."
-    return f"Good news: no failure in {lines}."
+        return f"No failure with a name or a status in {rows}; what is unlabelled or unreadable may still be one."
+    return f"Good news: no failure in {rows}."
 
 
 def _expectation(account: Account) -> tuple[Sentence, ...]:
@@ -102,8 +101,43 @@ def _expectation(account: Account) -> tuple[Sentence, ...]:
         if missing < 0
         else "all accounted for"
     )
-    expected, found = counted(account.expected, "row"), counted(account.expected - missing, "line")
-    return ((f"{expected} expected, {found} with something on them: {verdict}.",),)
+    expected, found = counted(account.expected, "row"), number(account.expected - missing)
+    return ((f"{expected} expected, {found} found: {verdict}.",),)
+
+
+def _sources(report: FailureReport) -> tuple[Table, ...]:
+    account = report.account
+    read = table_of(
+        None,
+        (
+            Column("tool"),
+            Column("source"),
+            *(Column(what, numeric=True) for what in ("files", "rows", "failures")),
+        ),
+        (
+            Row(
+                (
+                    Name(source.title),
+                    Name(source.source),
+                    number(source.files),
+                    number(source.rows),
+                    number(source.failures),
+                )
+            )
+            for source in report.sources
+        ),
+    )
+    passed_over = table_of(
+        _first("files passed over", "Files passed over", len(account.passed_over_files), account.passed_over),
+        (Column("file"), Column("why")),
+        (Row((Name(file.file), Name(file.reason))) for file in account.passed_over_files),
+    )
+    return (*read, *passed_over)
+
+
+def _first(what: str, all_of_them: str, shown: int, count: int) -> str:
+    """The caption of a table that shows no more than the first of something."""
+    return all_of_them if shown == count else f"The first {shown} of {number(count)} {what}"
 
 
 def _classes(classes: ClassCounts) -> tuple[Table, ...]:
@@ -124,7 +158,7 @@ def _labels(report: FailureReport) -> tuple[Table, ...]:
         (
             Row(
                 (
-                    name_or(label.label, "no name"),
+                    name_or(_label(label), "no name"),
                     name_or(label.stage),
                     number(label.count),
                     percent(label.share),
@@ -139,6 +173,10 @@ def _labels(report: FailureReport) -> tuple[Table, ...]:
     )
 
 
+def _label(label: LabelCount) -> str | None:
+    return label.label if label.unmapped_by is None else f"{label.label} ({label.unmapped_by})"
+
+
 def _findings(report: FailureReport) -> tuple[Sentence | Table, ...]:
     sentences = (
         (report.failed_and_scored, "row", "with both a failure and a score"),
@@ -149,6 +187,11 @@ def _findings(report: FailureReport) -> tuple[Sentence | Table, ...]:
         ),
     )
     return (
+        *table_of(
+            "Values that no source maps to a kind",
+            (Column("source"), Column("value"), COUNT),
+            (Row((Name(value.source), Name(value.value), number(value.count))) for value in report.unmapped),
+        ),
         *_names("Names that nobody knows", "name", "nearest known name", report.unknown_names),
         *_names("Retired names", "name", "read as", report.retired_names),
         *_names("Stages that nobody knows", "stage", "nearest known stage", report.unknown_stages),

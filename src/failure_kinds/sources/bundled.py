@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import importlib_resources
 
 from ..frozen import FrozenDict
 from ..reading import read_yaml
-from .source import Source, source_from
+from .parsing import source_from
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from importlib_resources.abc import Traversable
+
+    from .source import Source
 
 __all__ = ["bundled_source", "bundled_sources", "source_resources"]
 
@@ -33,7 +36,7 @@ def source_resources() -> Mapping[str, Traversable]:
 @functools.cache
 def bundled_source(name: str) -> Source:
     """Return a source of the package; a KeyError means that there is none of that name."""
-    return source_from(read_yaml(source_resources()[name]).data)
+    return source_from(read_yaml(source_resources()[name]).data, bundled_source)
 
 
 def bundled_sources() -> Mapping[str, Source]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,15 +56,17 @@ class RowDecoder:
             UnreadableError: It is none.
         """
         try:
-            return self.fast(text) if len(text) <= LONGEST_READ else self._long(text)
-        except _NOT_TAKEN:
-            return self._odd(text)
+            try:
+                return self._taken(text)
+            except _NOT_TAKEN:
+                return self._odd(text)
         except RecursionError:
             raise UnreadableError("it is nested too deep") from None
 
-    def _long(self, text: bytes) -> Any:
-        if _size(self._raw(text)) > LONGEST_READ:
-            raise UnreadableError(f"the fields that matter are longer than {LONGEST_READ >> 20} MiB")
+    def _taken(self, text: bytes) -> Any:
+        """The row in a text that msgspec takes."""
+        if len(text) > LONGEST_READ:
+            _refuse_if_large(self._raw(text))
         return self.fast(text)
 
     def _odd(self, text: bytes) -> Any:
@@ -71,20 +74,32 @@ class RowDecoder:
         if b"NaN" in text or b"Infinity" in text:
             text = _NO_NUMBER.sub(lambda match: b"null" if match[1] else match[0], text)
             try:
-                return self.fast(text)
+                return self._taken(text)
             except _NOT_TAKEN:
                 pass
         if len(text) > _LONGEST_FOR_PYTHON:
             raise UnreadableError("it isn't JSON")
         try:
-            row = json.loads(text.decode("utf-8", "replace"))  # it knows half characters, and bytes beside UTF-8
-            return msgspec.convert(row, self.type)
+            # It knows half characters, and bytes beside UTF-8.
+            row = json.loads(text.decode("utf-8", "replace"), parse_float=_finite)
+            taken = msgspec.convert(row, self.type)
         except msgspec.ValidationError:
             raise UnreadableError(f"it is {_what(row)}, not an object") from None
         except ValueError:
             raise UnreadableError("it isn't JSON") from None
-        except RecursionError:
-            raise UnreadableError("it is nested too deep") from None
+        _refuse_if_large(taken)
+        return taken
+
+
+def _finite(text: str) -> float | None:
+    """A number; none where it is too large for one, as other parsers of JSON write it."""
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _refuse_if_large(row: msgspec.Struct) -> None:
+    if _size(row) > LONGEST_READ:
+        raise UnreadableError(f"the fields that matter are longer than {LONGEST_READ >> 20} MiB")
 
 
 def _size(value: Any) -> int:

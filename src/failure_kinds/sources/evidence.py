@@ -1,4 +1,4 @@
-"""What a row says of its rollout, by the source that describes such rows. Only typed fields are read, never a message."""
+"""What a row says of its rollout, by the source that describes such rows. Only typed fields are read, no message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .source import Target
 
 if TYPE_CHECKING:
     from .paths import Path
-    from .source import Condition, KindRule, Source, StageRule
+    from .source import Condition, FieldRule, KindRule, Source, StageRule
 
 __all__ = ["Evidence", "Outcome", "evidence_in", "score_in", "text_of"]
 
@@ -81,11 +81,13 @@ class _Name(NamedTuple):
         recorded: The name as the tool wrote it; None if there is none.
         target: What it means; None if nobody says.
         beside: The objects that describe the failure, the closest first.
+        hint: What another source says beside it, if the row of that one names the failure.
     """
 
     recorded: str | None
     target: Target | None
     beside: tuple[Any, ...]
+    hint: Evidence | None = None
 
 
 def evidence_in(row: Mapping[str, Any], source: Source) -> tuple[Evidence, str | None]:
@@ -100,7 +102,7 @@ def evidence_in(row: Mapping[str, Any], source: Source) -> tuple[Evidence, str |
     found = _name_in(row, source)
     kind = None if found.target is None else _cut(encodable(found.target.kind))
     unmapped = None if found.recorded is None or found.target else _cut(encodable(found.recorded))
-    hints = [hint for hint in (found.target, source.implied.get(kind or "")) if hint is not None]
+    hints = [hint for hint in (found.hint, found.target, source.implied.get(kind or "")) if hint is not None]
     stage = _stage(found.beside, source.stage, row) or next((hint.stage for hint in hints if hint.stage), None)
     policy = _policy(found.beside, source, row)
     if policy is None:
@@ -121,7 +123,7 @@ def score_in(row: Mapping[str, Any], source: Source) -> float | None:
     for rule in source.score:
         for value in values_at(row, rule.field, row):
             score = rule.values.get(text_of(value) or "") if rule.values else value
-            if type(score) in (int, float):
+            if isinstance(score, int | float) and not isinstance(score, bool):
                 return float(score)
     return None
 
@@ -136,20 +138,31 @@ def text_of(value: Any) -> str | None:
 def _name_in(row: Mapping[str, Any], source: Source) -> _Name:
     """The first name of a failure, in the order of preference."""
     passed: list[Any] = []  # objects that describe the failure, and give it no name
-    for rule in source.kind:
-        if not _holds(rule.when, row):
-            continue
-        for within in rule.within:
-            for place in values_at(row, within, row):
-                for value in values_at(place, rule.field, row):
-                    recorded = _recorded(value, rule, source)
-                    meaning = None if recorded is None else _meaning(recorded, rule.field, row, source)
-                    if meaning is not None:
-                        beside = (*passed, row) if place is row else (place, row)
-                        return _Name(recorded, *meaning, beside)
-                if place is not row and isinstance(place, Mapping):
-                    passed.append(place)
+    for rule in (rule for rule in source.kind if _holds(rule.when, row)):
+        for place in (place for within in rule.within for place in values_at(row, within, row)):
+            found = _name_at(place, rule, row, source) if rule.nested is None else _nested_name(place, rule.nested)
+            if found is not None:
+                return found._replace(beside=(*(passed if place is row else found.beside), row))
+            if place is not row and isinstance(place, Mapping):
+                passed.append(place)
     return _Name(None, None, (*passed, row))
+
+
+def _name_at(place: Any, rule: KindRule, row: Mapping[str, Any], source: Source) -> _Name | None:
+    for value in values_at(place, rule.field, row):
+        recorded = _recorded(value, rule, source)
+        meaning = None if recorded is None else _meaning(recorded, rule.field, row, source)
+        if meaning is not None:
+            return _Name(recorded, *meaning, (place,))
+    return None
+
+
+def _nested_name(place: Any, source: Source) -> _Name | None:
+    evidence, recorded = evidence_in(place, source)
+    if recorded is None:
+        return None
+    target = None if evidence.failure_kind is None else Target(evidence.failure_kind)
+    return _Name(recorded, target, (), evidence)
 
 
 def _recorded(value: Any, rule: KindRule, source: Source) -> str | None:
@@ -229,7 +242,9 @@ def _phase_at(time: Any, place: Any, rule: StageRule, row: Mapping[str, Any]) ->
     failed = _time(time)
     if failed is not None:
         began = [phase for phase in began if phase[0] <= failed]
-    _, stage = max(began, default=(None, None))
+    if not began:
+        return None
+    _, stage = max(began)
     return None if failed is None and stage == rule.phases[-1][1] else stage
 
 
@@ -255,27 +270,28 @@ def _policy(places: tuple[Any, ...], source: Source, row: Mapping[str, Any]) -> 
 def _status(places: tuple[Any, ...], source: Source, row: Mapping[str, Any]) -> tuple[int | None, str | None]:
     """An HTTP status as evidence, or as the text of what is none."""
     for place in places:
-        for value in _statuses_at(place, source, row):
+        for value in _values_by(source.http_status, place, row):
             if value in ("", 0) or value is None or (isinstance(value, float) and not math.isfinite(value)):
                 continue  # what stands where there was no request, as other formats write it
             if type(value) is float and value.is_integer():
-                value = int(value)  # noqa: PLW2901
+                value = int(value)
             if type(value) is int and 400 <= value <= 599:
                 return value, None
             return None, _cut(encodable(_json(value)))
     return None, None
 
 
-def _statuses_at(place: Any, source: Source, row: Mapping[str, Any]) -> Iterator[Any]:
-    for rule in source.http_status:
+def _values_by(rules: tuple[FieldRule, ...], place: Any, row: Mapping[str, Any]) -> Iterator[Any]:
+    for rule in rules:
         if _holds(rule.when, place):
             yield from values_at(place, rule.field, row)
 
 
 def _says_failed(row: Mapping[str, Any], source: Source) -> bool:
-    if any(not _is_nothing(value, source) and value != [] for value in _values(row, source.failed, row)):
+    if any(not _is_nothing(value, source) and value != [] for value in _values_by(source.failed, row, row)):
         return True
-    return any(all(value in (None, "") for value in values_at(row, path, row)) for path in source.finished)
+    finished = (rule.field for rule in source.finished if _holds(rule.when, row))
+    return any(all(value in (None, "") for value in values_at(row, path, row)) for path in finished)
 
 
 def _cut(text: str) -> str:

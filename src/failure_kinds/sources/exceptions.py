@@ -10,6 +10,9 @@ __all__ = ["failure_kind_of"]
 
 _SOURCE: Final = "python"
 
+# As `cls.__mro__`, whatever the class's own metaclass makes of that.
+_mro: Final = type.__dict__["__mro__"].__get__
+
 
 def __dir__() -> list[str]:
     return __all__
@@ -29,10 +32,20 @@ def failure_kind_of(exception: BaseException) -> str | None:
     >>> failure_kind_of(ConnectionRefusedError()), failure_kind_of(TimeoutError())
     ('transport_unreachable', None)
     """
+    if not issubclass(type(exception), BaseException):  # isinstance asks the object, which may say anything
+        return None
     known = bundled_source(_SOURCE).exceptions
-    for base in type(exception).__mro__:
-        root = base.__module__.partition(".")[0]
-        name = base.__name__ if root == "builtins" else f"{root}.{base.__name__}"
+    for base in _mro(type(exception)):
+        name = _name_of(base)
         if name in known:
             return known[name]
     return None
+
+
+def _name_of(base: type) -> str:
+    """The name that a class is listed by; nothing if it can't be told, as a class may hold anything as its module."""
+    try:
+        root, name = f"{base.__module__}".partition(".")[0], f"{base.__name__}"
+    except Exception:  # noqa: BLE001  # whatever a metaclass raises
+        return ""
+    return name if root == "builtins" else f"{root}.{name}"

@@ -133,7 +133,7 @@ def _rows_of(
     name = encodable(path)
     with SourceFile(path, sources, named=named) as file:
         source, _ = file.recognised
-        decoder = RowDecoder((*paths_read(source), *source.carry.values()))
+        decoder = RowDecoder(paths_read(source, source.carry.values()))
         rows = file.rows(decoder, lambda number, reason: on_unreadable(name, number, reason))
         for decoded in rows:
             row = msgspec.to_builtins(decoded)
@@ -144,7 +144,14 @@ def _rows_of(
                 for field, path in paths.items()
             }
             yield FailureRow(
-                evidence, recorded, score_in(row, source), source.name, name, rows.number, rows.place, FrozenDict(extras)
+                evidence,
+                recorded,
+                score_in(row, source),
+                source.name,
+                name,
+                rows.number,
+                rows.place,
+                FrozenDict(extras),
             )
 
 

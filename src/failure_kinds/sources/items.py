@@ -92,7 +92,7 @@ def _members(stream: JsonStream, keys: list[str], wanted: AbstractSet[str], head
 
 def _keys(stream: JsonStream, wanted: AbstractSet[str]) -> Iterator[str]:
     """Step to the values of some keys, and pass over the others."""
-    for key in stream.keys():
+    for key in stream.entries():
         if key in wanted:
             yield key
         else:

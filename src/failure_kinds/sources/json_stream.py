@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["LONGEST_ITEM", "ByteStream", "CutOffError", "JsonStream", "JsonStreamError"]
+__all__ = ["BOM", "LONGEST_ITEM", "ByteStream", "CutOffError", "JsonStream", "JsonStreamError"]
+
+BOM: Final = b"\xef\xbb\xbf"
+"""The mark that some programs begin a file of UTF-8 with."""
 
 LONGEST_ITEM: Final = 256 << 20
 """A value of more bytes is no row; memory stays bounded."""
@@ -20,7 +23,6 @@ _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _SCALAR: Final = re.compile(rb"[^][{}:,\" \t\r\n]++")
 # What changes the depth, and strings, in which brackets mean nothing.
 _BRACKET: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}"]', re.DOTALL)
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 def __dir__() -> list[str]:
@@ -53,8 +55,8 @@ class JsonStream:
         self._text = b""
         self._at = 0
         self._kept: int | None = None  # from where on the text is still needed
-        if self._next(len(_BOM)) == _BOM:
-            self._at += len(_BOM)
+        if self._next(len(BOM)) == BOM:
+            self._at += len(BOM)
 
     def peek(self) -> bytes:
         """Return the first byte of what comes next that is no white space; nothing at the end."""
@@ -74,7 +76,7 @@ class JsonStream:
         self._take(b"[")
         yield from self._until(b"]")
 
-    def keys(self) -> Iterator[str]:
+    def entries(self) -> Iterator[str]:
         """Step through the object that comes next: at each key, its value is what comes next.
 
         Raises:
@@ -116,7 +118,7 @@ class JsonStream:
         if not key.startswith(b'"'):
             raise _unexpected(key)
         try:
-            return json.loads(key, strict=False)
+            return str(json.loads(key, strict=False))
         except ValueError:
             raise _unexpected(key) from None
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
 from ..active import get_registry
 from ..errors import Problem, VocabularyError
-from ..findings import findings_in
+from ..findings import Finding, findings_in
 from ..layers import FileLayer
 from ..reading import read_yaml
 from ..spelling import did_you_mean, shown
 from .bundled import bundled_source, source_resources
 from .document import SourceDocument
-from .source import Source, source_from
+from .parsing import source_from
 
 if TYPE_CHECKING:
     from importlib_resources.abc import Traversable
 
-    from ..reading import YamlFile
+    from ..reading import NodePath, YamlFile
     from ..registry import FailureRegistry
+    from .source import Source
 
 __all__ = ["check_source", "is_source", "load_source"]
 
@@ -66,11 +68,23 @@ def check_source(file: YamlFile, registry: FailureRegistry) -> Source:
     Raises:
         VocabularyError: Something is wrong with it.
     """
-    findings = []
+    findings: list[Finding] = []
     try:
         SourceDocument.model_validate(file.data, context=registry)
     except ValidationError as error:
-        findings = list(findings_in(error, SourceDocument))
+        found = findings_in(error, SourceDocument)
+        findings = [finding._replace(path=_as_written(finding.path, file.data)) for finding in found]
     if problems := FileLayer(file).problems(findings):
         raise VocabularyError(problems, f"vocabulary {registry.version}")
-    return source_from(file.data)
+    return source_from(file.data, bundled_source)
+
+
+def _as_written(path: NodePath, node: Any) -> NodePath:
+    """A path as it leads through the file, where the one member of a list may be written alone."""
+    written: NodePath = ()
+    for step in path:
+        if isinstance(node, list) and isinstance(step, int):
+            written, node = (*written, step), node[step]
+        elif isinstance(step, str):
+            written, node = (*written, step), node.get(step) if isinstance(node, Mapping) else None
+    return written

@@ -1,4 +1,4 @@
-"""Paths to the values of a row: `a.b`, `steps[].error` for every member of a list, `events[current]` for a named one."""
+"""Paths to the values of a row: `a.b`, `steps[].error` for each member of a list, `events[current]` for a named one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-__all__ = ["EVERY", "ROW", "Path", "Step", "is_path", "parse_path", "values_at"]
+__all__ = ["EVERY", "ROW", "Path", "Step", "is_path", "parse_path", "path_text", "values_at"]
 
 EVERY: Final = ""
 """The selector of a step to every member of a list."""
@@ -14,7 +14,8 @@ EVERY: Final = ""
 ROW: Final = "."
 """The path to the row itself."""
 
-_STEP: Final = re.compile(r"([^.\[\]]+)(?:\[([^.\[\]]*)\])?")
+# Keys with quotation marks, backslashes or control characters can't be fields of the type that rows are decoded as.
+_STEP: Final = re.compile(r'([^.\[\]"\\\x00-\x1f]+)(?:\[([^.\[\]"\\\x00-\x1f]*)\])?')
 
 
 def __dir__() -> list[str]:
@@ -76,3 +77,13 @@ def values_at(value: Any, path: Path, row: Mapping[str, Any]) -> Iterator[Any]:
         chosen = [found[name]] if isinstance(found, Mapping) and isinstance(name, str) and name in found else []
     for member in chosen:
         yield from values_at(member, tuple(rest), row)
+
+
+def path_text(path: Path) -> str:
+    """Return a path as it is written.
+
+    >>> path_text(parse_path("steps[].error.type"))
+    'steps[].error.type'
+    """
+    steps = (key if selector is None else f"{key}[{selector}]" for key, selector in path)
+    return ".".join(steps) or ROW

@@ -21,6 +21,7 @@ __all__ = ["EvidenceReader"]
 
 _NUMBERS: Final = frozenset({int, float})
 _ROWS_REMEMBERED: Final = 10_000
+_encode: Final = msgspec.json.Encoder().encode
 
 
 def __dir__() -> list[str]:
@@ -41,15 +42,14 @@ class EvidenceReader:
 
         Args:
             source: How the rows are read.
-            by: The field that a report is split by: one that the source carries along, or a field of the rows.
+            by: The field that a report is split by: one that the source carries along, or else a field of the rows.
         """
         self._source = source
-        self._by: Path | None = None if by is None else source.carry.get(by, (Step(by),))
-        paths = paths_read(source)
-        if self._by is not None:
-            own = self._by  # the whole value is shown, and so nothing of it is passed over
-            paths = (*(path for path in paths if path[: len(own)] != own), own)
-        self.decoder = RowDecoder(paths)
+        self._by: tuple[Path, ...] = ()
+        if by is not None:
+            own: Path = (Step(by),)
+            self._by = tuple(dict.fromkeys((source.carry.get(by, own), own)))
+        self.decoder = RowDecoder(paths_read(source, self._by))
         self._scores = self._score_fields()
         self.evidence = functools.lru_cache(_ROWS_REMEMBERED)(self._evidence)
 
@@ -60,20 +60,22 @@ class EvidenceReader:
             if type(getattr(row, field)) in _NUMBERS:
                 setattr(row, field, 1)
         try:
-            return msgspec.json.encode(row)
+            return _encode(row)
         except UnicodeEncodeError:  # half a character
             return json.dumps(msgspec.to_builtins(row)).encode("ascii")
 
     def _evidence(self, key: bytes) -> tuple[Any, ...]:
         row = json.loads(key)
         evidence, _ = evidence_in(row, self._source)
-        if self._by is None or evidence.outcome == Outcome.OMITTED:
+        if evidence.outcome == Outcome.OMITTED:
             return tuple(evidence)
-        return tuple(evidence._replace(group=text_of(next(values_at(row, self._by, row), None))))
+        values = (value for path in self._by for value in values_at(row, path, row))
+        return tuple(evidence._replace(group=text_of(next(values, None))))
 
     def _score_fields(self) -> list[str]:
         """The fields at the top of a row that hold nothing but a score as a number."""
         keys = {rule.field[0].key for rule in self._source.score if len(rule.field) == 1 and not rule.values}
-        shown = () if self._by is None else (self._by[0].key,)
-        fields = msgspec.structs.fields(self.decoder.type)
-        return [field.name for field in fields if field.encode_name in keys and field.encode_name not in shown]
+        scales = (rule for rule in self._source.score if rule.values)
+        others = (*paths_read(self._source._replace(score=tuple(scales))), *self._by)
+        keys -= {path[0].key for path in others}
+        return [field.name for field in msgspec.structs.fields(self.decoder.type) if field.encode_name in keys]

@@ -6,7 +6,8 @@ import io
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..errors import FailureKindsError
-from .json_stream import CutOffError, JsonStream, JsonStreamError
+from ..spelling import printable
+from .json_stream import BOM, CutOffError, JsonStream, JsonStreamError
 from .source import LINES, Condition, Layout, Source
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ HEAD: Final = 1 << 20
 
 _ROWS: Final = 50
 _DEPTH: Final = 4
+_FIELDS_NAMED: Final = 12
 
 
 def __dir__() -> list[str]:
@@ -44,9 +46,10 @@ class Shape(NamedTuple):
 
     @property
     def fields(self) -> list[str]:
-        """The fields at the top of its rows, in order."""
+        """The fields at the top of its rows, in order: of a list, those of its members."""
         shown = self.lines or (() if self.document is None else (self.document,))
-        return sorted({field for fields in shown for field in fields if "." not in field and "[" not in field})
+        names = {field.removeprefix("[].") for fields in shown for field in fields}
+        return sorted(name for name in names if "." not in name and "[" not in name)
 
 
 class Recognised(NamedTuple):
@@ -65,7 +68,7 @@ class UnrecognisedError(FailureKindsError, ValueError):
         aggregate: Whether it was recognised, as a file of totals.
     """
 
-    def __init__(self, reason: str, candidates: tuple[str, ...] = (), *, aggregate: bool = False) -> None:
+    def __init__(self, reason: str, candidates: tuple[str, ...] = (), aggregate: bool = False) -> None:
         super().__init__(reason, candidates, aggregate)
         self.reason = reason
         self.candidates = candidates
@@ -75,8 +78,13 @@ class UnrecognisedError(FailureKindsError, ValueError):
         return self.reason
 
 
-def recognise(shape: Shape, sources: Iterable[Source]) -> Recognised:
+def recognise(shape: Shape, sources: Iterable[Source], *, named: bool = True) -> Recognised:
     """Return the source that fits a file, and the layout that it has.
+
+    Args:
+        shape: What the file looks like.
+        sources: The sources that it may be of.
+        named: As for `SourceFile`.
 
     Raises:
         UnrecognisedError: None fits, or several do; or it is a file of totals.
@@ -86,10 +94,11 @@ def recognise(shape: Shape, sources: Iterable[Source]) -> Recognised:
     fitting = [found for found in fitting if not found.source.fallback] or fitting
     if not fitting and (shape.members is None and not shape.fields and not shape.lines):
         # There is nothing to go by, and there may be nothing in it.
-        fitting = [Recognised(source, layout) for source in candidates for layout in _of_lines(source) if source.fallback]
-    if not fitting and len(candidates) == 1:
-        # Whoever names the source knows better than its conditions.
-        possible = [layout for layout in candidates[0].layouts if _is_possible(shape, layout)]
+        fallbacks = [source for source in candidates if source.fallback]
+        fitting = [Recognised(source, layout) for source in fallbacks for layout in _of_nothing(shape, source)]
+    if not fitting and named and len(candidates) == 1:
+        # Whoever names the source and the file knows better than its conditions.
+        possible = _possible(shape, candidates[0])
         fitting = [Recognised(candidates[0], layout) for layout in possible[:1] if len(possible) == 1]
     if not fitting:
         raise UnrecognisedError(_why_none(shape, candidates))
@@ -99,17 +108,23 @@ def recognise(shape: Shape, sources: Iterable[Source]) -> Recognised:
     rows = [found for found in fitting if found.layout.aggregate is None]
     if not rows:
         raise UnrecognisedError(fitting[0].layout.aggregate or "", names, aggregate=True)
-    return min(rows, key=lambda found: found.layout.rows != LINES)  # an object on one line is a file of lines too
+    # An object on one line is a file of lines too.
+    return min(rows, key=lambda found: (named or found.layout.repeats is None, found.layout.rows != LINES))
 
 
 def _layouts_that_fit(shape: Shape, source: Source) -> Iterator[Recognised]:
-    for layout in source.layouts:
-        if _is_possible(shape, layout) and any(_holds(layout.when, fields) for fields in _looked_at(shape, layout)):
+    for layout in _possible(shape, source):
+        if any(_holds(layout.when, fields) for fields in _looked_at(shape, layout)):
             yield Recognised(source, layout)
 
 
-def _of_lines(source: Source) -> Iterator[Layout]:
-    return (layout for layout in source.layouts if layout.rows == LINES and not layout.members)
+def _possible(shape: Shape, source: Source) -> list[Layout]:
+    return [layout for layout in source.layouts if _is_possible(shape, layout)]
+
+
+def _of_nothing(shape: Shape, source: Source) -> list[Layout]:
+    """The layouts of a file with no row in it that has a field: those that are possible, or else lines."""
+    return _possible(shape, source) or [layout for layout in source.layouts if layout.rows == LINES]
 
 
 def _is_possible(shape: Shape, layout: Layout) -> bool:
@@ -147,17 +162,19 @@ def _why_none(shape: Shape, candidates: list[Source]) -> str:
         return f"{what}; it is a zip file"
     if not shape.fields:
         return f"{what}; it begins with no JSON object"
-    return f"{what}; its rows have the fields {', '.join(shape.fields[:12])}" + (", ..." if len(shape.fields) > 12 else "")
+    more = ", ..." if len(shape.fields) > _FIELDS_NAMED else ""
+    return f"{what}; its rows have the fields {', '.join(map(printable, shape.fields[:_FIELDS_NAMED]))}{more}"
 
 
 def shape_of(head: bytes) -> Shape:
     """Return the shape of a file that isn't a zip file, from its first bytes."""
-    document, alone = _outline(head)
-    text = head.strip()
-    if not (document is not None and alone and b"\n" in text):  # it isn't one value that is spread over lines
-        lines = (_outline(line)[0] for line in text.splitlines()[:_ROWS] if line.lstrip().startswith(b"{"))
-        return Shape(document, alone, tuple(fields for fields in lines if fields))
-    return Shape(document, alone)
+    text = head.removeprefix(BOM).strip()
+    document, following = _outline(text)
+    lines = [_outline(line) for line in text.splitlines()[:_ROWS] if line.lstrip().startswith(b"{")]
+    if document is not None and not following and b"\n" in text:  # it is one value that is spread over lines,
+        is_damaged = following is None and len(head) < HEAD  # unless what it doesn't end in are rows themselves
+        lines = [outline for outline in lines if is_damaged and outline[1] == b""]
+    return Shape(document, not following, tuple(fields for fields, _ in lines if fields))
 
 
 def shape_of_zip(file: zipfile.ZipFile) -> Shape:
@@ -165,26 +182,29 @@ def shape_of_zip(file: zipfile.ZipFile) -> Shape:
     return Shape(members=frozenset(file.namelist()))
 
 
-def _outline(text: bytes) -> tuple[frozenset[str] | None, bool]:
-    """The fields of the object or list that a text begins with, None if there is none; whether nothing follows it."""
+def _outline(text: bytes) -> tuple[frozenset[str] | None, bytes | None]:
+    """The fields of the object or list that a text begins with, None if there is none; and the byte that follows it.
+
+    Nothing follows it at the end of the text; it is None if that comes before the end of the value.
+    """
     fields: set[str] = set()
     stream = JsonStream(io.BytesIO(text))
     try:
         if stream.peek() not in (b"{", b"["):
-            return None, False
+            return None, b"?"
         _walk(stream, "", fields, 0)
     except CutOffError:
-        return frozenset(fields), True  # it goes on behind what was looked at
+        return frozenset(fields), None
     except JsonStreamError:
-        return None, False
-    return frozenset(fields), not stream.peek()
+        return None, b"?"
+    return frozenset(fields), stream.peek()
 
 
 def _walk(stream: JsonStream, path: str, fields: set[str], depth: int) -> None:
     """Note the fields of the value that comes next. Of a list, the first members tell enough."""
     first = stream.peek()
     if depth < _DEPTH and first == b"{":
-        for key in stream.keys():
+        for key in stream.entries():
             below = f"{path}.{key}" if path else key
             if stream.peek() != b"n":  # null
                 fields.add(below)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from ..files import DAMAGES
 from .decoding import LONGEST_READ, UnreadableError
-from .json_stream import JsonStreamError
+from .json_stream import BOM, JsonStreamError
 
 if TYPE_CHECKING:
     import io
@@ -19,10 +20,10 @@ __all__ = ["LONGEST_LINE", "Item", "ItemRows", "LineRows", "Rows"]
 LONGEST_LINE: Final = 16 << 20
 """A line of as many bytes or more is passed over and counted as unreadable, so that memory stays bounded."""
 
-_BOM: Final = b"\xef\xbb\xbf"
+_CUT_SHORT: Final = "the file can't be read on from here: {}"
 
 Item = tuple["str | None", "bytes | UnreadableError"]
-"""The place of a row in its file, such as `samples[3]`, None where the file is the row; and the row as it is written."""
+"""The place of a row in its file, such as `samples[3]`, None where the file is the row; and the row as written."""
 
 
 def __dir__() -> list[str]:
@@ -48,7 +49,7 @@ class Rows(Protocol):
 class LineRows:
     """Rows that are lines. A line is bytes up to a newline, and nothing else ends one."""
 
-    place = None
+    place: str | None = None
 
     def __init__(
         self,
@@ -75,16 +76,20 @@ class LineRows:
 
     def __iter__(self) -> Iterator[Any]:
         fast = self._decoder.fast
-        if self._from_start and self._stream.peek(3)[:3] == _BOM:
-            self._stream.read(3)
-        for line in iter(partial(self._stream.readline, LONGEST_LINE), b""):
+        try:
+            if self._from_start and self._stream.peek(len(BOM))[: len(BOM)] == BOM:
+                self._stream.read(len(BOM))
+            for line in iter(partial(self._stream.readline, LONGEST_LINE), b""):
+                self.number += 1
+                try:
+                    yield fast(line) if len(line) <= LONGEST_READ else self._long(line)
+                except UnreadableError as unreadable:
+                    self._on_unreadable(self.number, str(unreadable))
+                except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+                    yield from self._again(line)
+        except DAMAGES as error:  # what came before that counts
             self.number += 1
-            try:
-                yield fast(line) if len(line) <= LONGEST_READ else self._long(line)
-            except UnreadableError as unreadable:
-                self._on_unreadable(self.number, str(unreadable))
-            except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
-                yield from self._again(line)
+            self._on_unreadable(self.number, _CUT_SHORT.format(error))
 
     def _long(self, line: bytes) -> Any:
         if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
@@ -109,9 +114,7 @@ class ItemRows:
 
     blank = 0
 
-    def __init__(
-        self, items: Iterable[Item], decoder: RowDecoder, on_unreadable: Callable[[int, str], None]
-    ) -> None:
+    def __init__(self, items: Iterable[Item], decoder: RowDecoder, on_unreadable: Callable[[int, str], None]) -> None:
         """Prepare to read.
 
         Args:
@@ -127,7 +130,8 @@ class ItemRows:
 
     def __iter__(self) -> Iterator[Any]:
         try:
-            for self.place, text in self._items:
+            for place, text in self._items:
+                self.place = place
                 self.number += 1
                 try:
                     if isinstance(text, UnreadableError):
@@ -137,6 +141,6 @@ class ItemRows:
                     self._on_unreadable(self.number, str(unreadable))
                 else:
                     yield row
-        except JsonStreamError as error:
+        except (*DAMAGES, JsonStreamError) as error:
             self.number += 1
-            self._on_unreadable(self.number, f"the file can't be read on from here: {error}")
+            self._on_unreadable(self.number, _CUT_SHORT.format(error))

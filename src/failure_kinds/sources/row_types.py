@@ -1,14 +1,17 @@
-"""The type that a row is decoded as: it holds the fields that are read, and everything else is passed over, not built."""
+"""The type that a row is decoded as: it holds the fields that are read; all else is passed over, and never built."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
 from .paths import EVERY, ROW, Path, Step, parse_path
-from .source import Condition, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from .source import Condition, Source
 
 __all__ = ["paths_read", "row_type"]
 
@@ -21,19 +24,36 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def paths_read(source: Source) -> tuple[Path, ...]:
-    """Return the paths to everything that evidence is taken from."""
-    places = {within for rule in source.kind for within in rule.within} | {parse_path(ROW)}
-    beside = [rule.field for rule in (*source.stage, *source.policy, *source.http_status)]
+def paths_read(source: Source, shown: Collection[Path] = ()) -> tuple[Path, ...]:
+    """Return the paths to everything that evidence is taken from.
+
+    Args:
+        source: The source.
+        shown: Paths to further values, which are shown as they are, and so nothing within them is passed over.
+    """
+    places = {within for rule in source.kind if not rule.nested for within in rule.within} | {parse_path(ROW)}
+    beside = [rule.field for rule in source.stage]
+    beside += [rule.field for rule in source.policy]
+    beside += [rule.field for rule in source.http_status]
     beside += [path for rule in source.http_status for path in _named_in(rule.when)]
     beside += [(*phase, Step("started_at")) for rule in source.stage for phase, _ in rule.phases]
-    paths = [(*within, *rule.field) for rule in source.kind for within in rule.within]
+    paths = [(*within, *rule.field) for rule in source.kind if not rule.nested for within in rule.within]
+    nested = ((within, rule.nested) for rule in source.kind if rule.nested for within in rule.within)
+    paths += [(*within, *path) for within, inner in nested for path in paths_read(inner)]
     paths += [(*place, *path) for place in sorted(places, key=str) for path in beside]
     paths += [rule.field for rule in source.score]
-    paths += [*source.failed, *source.finished, *source.omitted]
-    paths += [path for rule in (*source.kind, *source.stage) for path in _named_in(rule.when)]
+    paths += [rule.field for rule in (*source.failed, *source.finished)] + list(source.omitted)
+    conditions = [rule.when for rule in source.kind] + [rule.when for rule in source.stage]
+    conditions += [rule.when for rule in (*source.failed, *source.finished)]
+    paths += [path for condition in conditions for path in _named_in(condition)]
     paths += [(Step(step.selector),) for path in paths for step in path if step.selector]
-    return tuple(dict.fromkeys(path for path in paths if path))
+    paths += shown
+    return tuple(dict.fromkeys(path for path in paths if path and not any(_is_within(path, whole) for whole in shown)))
+
+
+def _is_within(path: Path, whole: Path) -> bool:
+    """Whether a path leads to something within a value."""
+    return len(path) > len(whole) and [step.key for step in path[: len(whole)]] == [step.key for step in whole]
 
 
 def _named_in(condition: Condition) -> list[Path]:
@@ -52,7 +72,9 @@ def row_type(paths: Iterable[Path], leaf: Any = Any) -> type[msgspec.Struct]:
         below.setdefault(key, {}).setdefault(selector, [])
         if rest:
             below[key][selector].append(tuple(rest))
-    fields = [(f"field_{number}", _type_of(reached, leaf), msgspec.UNSET) for number, reached in enumerate(below.values())]
+    fields = [
+        (f"field_{number}", _type_of(reached, leaf), msgspec.UNSET) for number, reached in enumerate(below.values())
+    ]
     names = {field: key for (field, _, _), key in zip(fields, below, strict=True)}
     return msgspec.defstruct("Row", fields, rename=names, gc=False)
 
@@ -65,8 +87,10 @@ def _type_of(reached: dict[str | None, list[Path]], leaf: Any) -> Any:
     if set(ways) == {None}:
         return Union[row_type(ways[None], leaf), _Other]  # noqa: UP007
     if set(ways) == {EVERY}:
-        return Union[list[Union[row_type(ways[EVERY], leaf), _Other]], _NoList]  # noqa: UP007
+        member: Any = Union[row_type(ways[EVERY], leaf), _Other]  # noqa: UP007
+        return Union[list[member], _NoList]  # noqa: UP007
     if None not in ways and EVERY not in ways:
         below = [path for paths in ways.values() for path in paths]
-        return Union[dict[str, Union[row_type(below, leaf), _Other]], _Other]  # noqa: UP007
+        named: Any = Union[row_type(below, leaf), _Other]  # noqa: UP007
+        return Union[dict[str, named], _Other]  # noqa: UP007
     return Any

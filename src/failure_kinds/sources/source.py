@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..frozen import FrozenDict
-from .paths import ROW, Path, parse_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .paths import Path
 
 __all__ = [
     "AUTO",
@@ -16,16 +17,15 @@ __all__ = [
     "DOCUMENT",
     "LINES",
     "Condition",
+    "FieldRule",
     "KindRule",
     "Layout",
     "PolicyRule",
     "ScoreRule",
     "Source",
     "StageRule",
-    "StatusRule",
     "Target",
     "file_patterns",
-    "source_from",
 ]
 
 AUTO: Final = "auto"
@@ -66,7 +66,8 @@ class Layout(NamedTuple):
 
     Attributes:
         name: What it is called.
-        files: Patterns of the names that such files have; none if they may have any.
+        files: Patterns of the names that such files have, such as `*.eval` or `attempts/*.json`; none if they may have
+            any. They hold where a folder is named; whoever names a file knows what it is.
         rows: `LINES`, `DOCUMENT`, or the path of the list that holds the rows, `[]` for a file that is a list.
         members: Patterns of the members of a zip file that hold rows; none if it is no zip file.
         header: The members that may hold what the file says of all its rows; the first that is there does.
@@ -115,6 +116,7 @@ class KindRule(NamedTuple):
         class_name: Whether the value is the name of a class, looked up by its last part.
         vocabulary: Whether other values than those that are listed are names of the vocabulary.
         values: The tool's value -> what it means; None for one that says that nothing failed.
+        nested: The source that describes the objects, if they are rows of it; then nothing else says what they mean.
     """
 
     field: Path
@@ -123,6 +125,7 @@ class KindRule(NamedTuple):
     class_name: bool
     vocabulary: bool
     values: Mapping[str, Target | None]
+    nested: Source | None = None
 
 
 class StageRule(NamedTuple):
@@ -150,23 +153,18 @@ class ScoreRule(NamedTuple):
     values: Mapping[str, float]
 
 
-class StatusRule(NamedTuple):
-    """Where the HTTP status of a model request may stand.
-
-    Attributes:
-        field: The field that holds it.
-        when: What must be so beside it: what tells that the request was a model's.
-    """
-
-    field: Path
-    when: Condition
-
-
 class PolicyRule(NamedTuple):
     """Where it may stand whether a request was the evaluated model's: as a boolean, or as a value that says so."""
 
     field: Path
     values: Mapping[str, bool]
+
+
+class FieldRule(NamedTuple):
+    """A field that says something, if something else is so beside it."""
+
+    field: Path
+    when: Condition
 
 
 class Source(NamedTuple):
@@ -175,7 +173,8 @@ class Source(NamedTuple):
     Attributes:
         name: What it is called.
         title: The tool, as people write it.
-        about: Which of its files are read.
+        about: Which of its files are read, in a sentence.
+        notes: What else somebody should know who reads them.
         url: Where the tool defines what it records.
         layouts: The forms of its files.
         kind: Where the name of a failure may stand, in order of preference.
@@ -199,15 +198,16 @@ class Source(NamedTuple):
     name: str
     title: str
     about: str | None
+    notes: str | None
     url: str | None
     layouts: tuple[Layout, ...]
     kind: tuple[KindRule, ...]
     stage: tuple[StageRule, ...]
-    http_status: tuple[StatusRule, ...]
+    http_status: tuple[FieldRule, ...]
     policy: tuple[PolicyRule, ...]
     score: tuple[ScoreRule, ...]
-    failed: tuple[Path, ...]
-    finished: tuple[Path, ...]
+    failed: tuple[FieldRule, ...]
+    finished: tuple[FieldRule, ...]
     omitted: tuple[Path, ...]
     no_failure: frozenset[str]
     implied: Mapping[str, Target]
@@ -221,137 +221,3 @@ class Source(NamedTuple):
 def file_patterns(sources: Iterable[Source]) -> frozenset[str]:
     """Return the patterns of the names that the files of sources have."""
     return frozenset(pattern for source in sources for layout in source.layouts for pattern in layout.files)
-
-
-def source_from(data: Mapping[str, Any]) -> Source:
-    """Return a source from the data of a file that is known to be right."""
-    return Source(
-        name=data["source"],
-        title=data["title"],
-        about=data.get("about"),
-        url=data.get("url"),
-        layouts=tuple(_layout(name, said or {}) for name, said in _mapping(data, "layouts").items()),
-        kind=tuple(map(_kind_rule, _list(data, "kind"))),
-        stage=tuple(map(_stage_rule, _list(data, "stage"))),
-        http_status=tuple(map(_status_rule, _list(data, "http_status"))),
-        policy=tuple(map(_policy_rule, _list(data, "policy"))),
-        score=tuple(map(_score_rule, _list(data, "score"))),
-        failed=_paths(data, "failed"),
-        finished=_paths(data, "finished"),
-        omitted=_paths(data, "omitted"),
-        no_failure=frozenset(_list(data, "no_failure")),
-        implied=FrozenDict(
-            {
-                kind: Target(kind, said.get("stage"), _flag(said.get("policy")))
-                for kind, said in _mapping(data, "implied").items()
-            }
-        ),
-        carry=_named_paths(data, "carry"),
-        carry_file=_named_paths(data, "carry_file"),
-        fallback=_flag(data.get("fallback")) or False,
-        exceptions=FrozenDict(_mapping(data, "exceptions")),
-        digest=_digest(data),
-    )
-
-
-def _layout(name: str, said: Mapping[str, Any]) -> Layout:
-    return Layout(
-        name=name,
-        files=tuple(_list(said, "files")),
-        rows=said.get("rows") or LINES,
-        members=tuple(_list(said, "members")),
-        header=tuple(_list(said, "header")),
-        lists=tuple(_list(said, "lists")),
-        when=_condition(said.get("when")),
-        aggregate=said.get("aggregate"),
-        repeats=said.get("repeats"),
-    )
-
-
-def _kind_rule(said: str | Mapping[str, Any]) -> KindRule:
-    said = _as_rule(said)
-    return KindRule(
-        field=parse_path(said["field"]),
-        within=_paths(said, "within") or (parse_path(ROW),),
-        when=_condition(said.get("when")),
-        class_name=said.get("match") == CLASS_NAME,
-        vocabulary=_flag(said.get("vocabulary")) or False,
-        values=FrozenDict({value: _target(target) for value, target in _mapping(said, "values").items()}),
-    )
-
-
-def _target(said: str | Mapping[str, Any] | None) -> Target | None:
-    if not isinstance(said, Mapping):
-        return None if said is None else Target(said)
-    return Target(said["kind"], said.get("stage"), _flag(said.get("policy")))
-
-
-def _stage_rule(said: str | Mapping[str, Any]) -> StageRule:
-    said = _as_rule(said)
-    return StageRule(
-        field=parse_path(said.get("field") or ROW),
-        values=FrozenDict(_mapping(said, "values")),
-        phases=tuple((parse_path(phase["field"]), phase["stage"]) for phase in _list(said, "phases")),
-        when=_condition(said.get("when")),
-        stage=said.get("stage"),
-    )
-
-
-def _status_rule(said: str | Mapping[str, Any]) -> StatusRule:
-    said = _as_rule(said)
-    return StatusRule(field=parse_path(said["field"]), when=_condition(said.get("when")))
-
-
-def _policy_rule(said: str | Mapping[str, Any]) -> PolicyRule:
-    said = _as_rule(said)
-    values = {value: _flag(policy) or False for value, policy in _mapping(said, "values").items()}
-    return PolicyRule(field=parse_path(said["field"]), values=FrozenDict(values))
-
-
-def _score_rule(said: str | Mapping[str, Any]) -> ScoreRule:
-    said = _as_rule(said)
-    values = {value: float(score) for value, score in _mapping(said, "values").items()}
-    return ScoreRule(field=parse_path(said["field"]), values=FrozenDict(values))
-
-
-def _condition(said: Mapping[str, Any] | None) -> Condition:
-    said = said or {}
-    equal = _mapping(said, "equal")
-    return Condition(
-        all=tuple(_list(said, "all")),
-        any=tuple(_list(said, "any")),
-        none=tuple(_list(said, "none")),
-        equal=FrozenDict({field: frozenset(_list(equal, field)) for field in equal}),
-    )
-
-
-def _as_rule(said: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    """A rule that says no more than its field may be written as that alone."""
-    return said if isinstance(said, Mapping) else {"field": said}
-
-
-def _paths(said: Mapping[str, Any], field: str) -> tuple[Path, ...]:
-    return tuple(map(parse_path, _list(said, field)))
-
-
-def _named_paths(said: Mapping[str, Any], field: str) -> Mapping[str, Path]:
-    return FrozenDict({name: parse_path(path) for name, path in _mapping(said, field).items()})
-
-
-def _list(said: Mapping[str, Any], field: str) -> list[Any]:
-    """A list, which may be missing, or be written as its one member alone."""
-    found = said.get(field)
-    return found if isinstance(found, list) else [] if found is None else [found]
-
-
-def _mapping(said: Mapping[str, Any], field: str) -> Mapping[str, Any]:
-    return said.get(field) or {}
-
-
-def _flag(said: str | None) -> bool | None:
-    return None if said is None else said == "true"
-
-
-def _digest(data: Mapping[str, Any]) -> str:
-    meaning = {section: said for section, said in data.items() if section not in ("title", "about", "url")}
-    return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()[:12]

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import zipfile
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Self
 
 from ..files import STANDARD_INPUT, OpenFile, look_ahead, open_file
 from .items import Header, items_in, items_in_zip
 from .recognition import HEAD, UnrecognisedError, recognise, shape_of, shape_of_zip
 from .row_files import ItemRows, LineRows
 from .source import LINES
-from .zip_members import ZIP
+from .zip_members import DAMAGES, ZIP
 
 if TYPE_CHECKING:
-    import io
     from collections.abc import Callable, Iterable
 
     from .decoding import RowDecoder
-    from .paths import Path
     from .recognition import Recognised
     from .row_files import Rows
     from .source import Source
@@ -56,9 +55,10 @@ class SourceFile:
             stack.enter_context(self._opened.source)
             stack.enter_context(self._opened.stream)
             head, self._stream = look_ahead(self._opened.stream, HEAD)
-            self._zip = stack.enter_context(_zip_file(path)) if head.startswith(ZIP) else None
+            self._zip = stack.enter_context(_zip_file(path, self._opened.size)) if head.startswith(ZIP) else None
             shape = shape_of(head) if self._zip is None else shape_of_zip(self._zip)
-            self.recognised: Recognised = recognise(shape, sources)
+            candidates = sources if named else [_in_folder(source, path) for source in sources]
+            self.recognised: Recognised = recognise(shape, candidates, named=named)
             if not named and self.recognised.layout.repeats is not None:
                 raise UnrecognisedError(self.recognised.layout.repeats)
             self._open = stack.pop_all()
@@ -95,16 +95,23 @@ class SourceFile:
         return ItemRows(items_in(self._stream, layout, wanted, self.header), decoder, on_unreadable)
 
 
-def recognise_file(path: str, sources: Iterable[Source]) -> Recognised:
+def recognise_file(path: str, sources: Iterable[Source], *, named: bool = True) -> Recognised:
     """Return what a file is recognised as; the arguments and what is raised are those of `SourceFile`."""
-    with SourceFile(path, sources) as file:
+    with SourceFile(path, sources, named=named) as file:
         return file.recognised
 
 
-def _zip_file(path: str) -> zipfile.ZipFile:
-    if path == STANDARD_INPUT:
+def _in_folder(source: Source, path: str) -> Source:
+    """A source with no more of its layouts than those whose files have such a name."""
+    file = PurePath(path.removesuffix(".gz").removesuffix(".zst"))
+    layouts = (layout for layout in source.layouts if not layout.files or any(map(file.match, layout.files)))
+    return source._replace(layouts=tuple(layouts))
+
+
+def _zip_file(path: str, size: int | None) -> zipfile.ZipFile:
+    if path == STANDARD_INPUT or size is None:
         raise UnrecognisedError("a zip file is read from its end; name the file itself")
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile:
+    except DAMAGES:
         raise UnrecognisedError("it is a damaged zip file") from None

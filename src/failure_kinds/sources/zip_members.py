@@ -5,9 +5,9 @@ from __future__ import annotations
 import fnmatch
 import struct
 import zipfile
-import zlib
 from typing import IO, TYPE_CHECKING, Final
 
+from ..files import DAMAGES as FILE_DAMAGES
 from ..files import open_part, unpack_zstandard
 
 if TYPE_CHECKING:
@@ -18,9 +18,10 @@ __all__ = ["DAMAGES", "ZIP", "member_names", "open_member"]
 ZIP: Final = b"PK\x03\x04"
 """The bytes that a zip file with something in it begins with."""
 
-DAMAGES: Final = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
-"""What reading a member may raise: it is damaged, encrypted, or packed in a way that isn't known."""
+DAMAGES: Final = (*FILE_DAMAGES, zipfile.BadZipFile, NotImplementedError, RuntimeError, UnicodeDecodeError)
+"""What reading a zip file may raise: it is damaged, encrypted, or packed in a way that isn't known."""
 
+_KNOWN: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ZSTANDARD: Final = 93
 _LOCAL_HEADER: Final = struct.Struct("<26x2H")  # the lengths of the name and of the extra field that follow
 
@@ -43,11 +44,15 @@ def open_member(file: zipfile.ZipFile, name: str) -> IO[bytes]:
         OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError: One of `DAMAGES`; so may reading on.
     """
     member = file.getinfo(name)
-    if member.compress_type != _ZSTANDARD:
+    if member.compress_type in _KNOWN:
         return file.open(member)
+    if member.compress_type != _ZSTANDARD:
+        raise NotImplementedError(f"it is packed in a way that isn't read (method {member.compress_type})")
     path = str(file.filename)
     with open(path, "rb") as raw:
         raw.seek(member.header_offset)
         header = raw.read(_LOCAL_HEADER.size)
+    if len(header) < _LOCAL_HEADER.size:
+        raise zipfile.BadZipFile("it is cut off")
     start = member.header_offset + _LOCAL_HEADER.size + sum(_LOCAL_HEADER.unpack(header))
     return unpack_zstandard(open_part(path, start, start + member.compress_size))

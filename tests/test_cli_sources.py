@@ -1,0 +1,190 @@
+"""`sources`, and what `check`, `diff` and `schema` know of sources."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+import yaml
+from conftest import DATA
+from typer.testing import CliRunner
+
+from failure_kinds.cli.app import app
+from failure_kinds.reading import read_yaml
+from failure_kinds.sources import bundled_sources, load_source
+from failure_kinds.sources.differences import SourceDifference, source_differences
+
+if TYPE_CHECKING:
+    from typer.testing import Result
+
+MY_TOOL = DATA / "my_tool.yaml"
+TEXT = MY_TOOL.read_text(encoding="utf-8")
+SOURCES = Path(__file__).parent.parent / "vocabulary" / "sources"
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)), prog_name="failure-kinds")
+
+
+def output(*arguments: str | Path, exit_code: int = 0) -> str:
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (exit_code, "")
+    return result.stdout
+
+
+def changed(folder: Path, old: str, new: str) -> Path:
+    assert old in TEXT
+    path = folder / "changed.yaml"
+    path.write_text(TEXT.replace(old, new), encoding="utf-8")
+    return path
+
+
+class TestSources:
+    def test_each_source_is_listed_with_its_tool(self) -> None:
+        lines = output("sources").splitlines()
+        assert [line.split()[0] for line in lines] == list(bundled_sources())
+        assert all(source.title in line for source, line in zip(bundled_sources().values(), lines, strict=True))
+
+    def test_as_json(self) -> None:
+        listed = json.loads(output("sources", "--json"))
+        assert {each["name"]: each["digest"] for each in listed} == {
+            name: source.digest for name, source in bundled_sources().items()
+        }
+
+    def test_a_source_is_shown_as_tables(self) -> None:
+        assert output("sources", "show", MY_TOOL) == (DATA / "my_tool.txt").read_text(encoding="utf-8")
+
+    def test_a_source_is_shown_as_json(self) -> None:
+        shown = json.loads(output("sources", "show", MY_TOOL, "--json"))
+        assert shown["name"] == "my_tool"
+        assert [layout["name"] for layout in shown["layouts"]] == ["results", "log", "ids", "totals"]
+        assert shown["values"][0] == {
+            "where": "outcome, where final true", "value": "TIMEOUT", "means": "agent_timeout, stage agent",
+        }  # fmt: skip
+        assert {"what": "policy", "where": "caller (judge is false)"} in shown["fields"]
+
+    def test_its_file_is_printed_to_make_another_from_it(self) -> None:
+        assert output("sources", "show", MY_TOOL, "--yaml") == TEXT
+        assert output("sources", "show", "harbor", "--yaml") == (SOURCES / "harbor.yaml").read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize("name", bundled_sources())
+    def test_every_source_can_be_shown(self, name: str) -> None:
+        assert output("sources", "show", name).startswith(f"{name}: {bundled_sources()[name].title}\n")
+
+    def test_a_name_that_nobody_knows_is_said_with_the_nearest(self) -> None:
+        result = run("sources", "show", "harbour")
+        assert result.exit_code == 2
+        assert result.stderr == (
+            "'harbour': there is no source of this name, and no such file; did you mean 'harbor'?\n"
+        )
+
+
+class TestCheck:
+    def test_a_source_that_is_right(self) -> None:
+        assert output("check", MY_TOOL) == f"{MY_TOOL}: fine (source my_tool)\n"
+
+    def test_every_problem_is_said_with_its_place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        bad = """\
+schema_version: 1
+source: my_tool
+layouts:
+  results: {rows: runs, wen: {}}
+kind:
+  - field: a..b
+    values: {TIMEOUT: agent_timout}
+stage: [{field: phase, stage: seed}, {values: {prepare: sed}}]
+score: {field: passed, values: {"true": good}}
+exceptions: {a.b.C: session_lost}
+"""
+        (tmp_path / "bad.yaml").write_text(bad, encoding="utf-8")
+        problems = [line for line in output("check", "bad.yaml", exit_code=1).splitlines() if line.startswith("bad.")]
+        one_of_two = "a stage is read from a `field`, or is the `stage` of rows that have some fields; say one"
+        assert problems == [
+            "bad.yaml:1:1: title is missing",
+            "bad.yaml:4:19: 'runs' is no place of rows; write lines, document, or a list such as `samples[]`",
+            "bad.yaml:4:25: unknown key 'wen'; did you mean 'when'?",
+            "bad.yaml:6:12: 'a..b' is no path; write keys with dots between them, such as `info.exit_status`",
+            "bad.yaml:7:23: unknown failure kind 'agent_timout'; did you mean 'agent_timeout'?",
+            f"bad.yaml:8:9: {one_of_two}",
+            "bad.yaml:8:57: unknown stage 'sed'; did you mean 'seed'?",
+            "bad.yaml:9:41: 'good' is no score; write a number",
+            "bad.yaml:10:14: 'a.b.C' is no class of exceptions; write `<root package>.<class>`, or Python's own",
+        ]
+
+    def test_its_kinds_may_be_a_teams(self, tmp_path: Path) -> None:
+        source = changed(tmp_path, "kind: agent_timeout", "kind: acme_tests_missing")
+        assert "unknown failure kind 'acme_tests_missing'" in output("check", source, exit_code=1)
+        assert output("check", source, "--base", DATA / "team.yaml") == f"{source}: fine (source my_tool)\n"
+
+
+class TestDiff:
+    def test_the_same_source_twice(self) -> None:
+        assert output("diff", MY_TOOL, MY_TOOL) == "No difference.\n"
+        assert output("diff", "harbor", "harbor") == "No difference.\n"
+
+    def test_values_that_mean_something_else(self, tmp_path: Path) -> None:
+        new = changed(tmp_path, "JUDGE: {kind: judge_failed, policy: false}", "JUDGED: verifier_error")
+        assert output("diff", MY_TOOL, new) == (
+            "outcome, where final true: JUDGED: nothing -> verifier_error\n"
+            "outcome, where final true: JUDGE: judge_failed, policy false -> nothing\n"
+        )
+        assert json.loads(output("diff", MY_TOOL, new, "--json"))[0] == {
+            "what": "outcome, where final true: JUDGED", "before": None, "after": "verifier_error",
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("old", "new", "difference"),
+        [
+            ("broken", "crashed", ("failed, without a name", "broken", "crashed")),
+            (
+                "files: results.json",
+                "files: r.json",
+                ("files of the layout results", "named results.json", "named r.json"),
+            ),
+            ("[started]", "[began]", ("stage", "no started", "no began")),
+            ("title: My tool", "title: Our tool", None),
+        ],
+    )
+    def test_what_else_is_read_differently(
+        self, tmp_path: Path, old: str, new: str, difference: tuple[str, str, str] | None
+    ) -> None:
+        found = source_differences(load_source(MY_TOOL), load_source(changed(tmp_path, old, new)))
+        if difference is None:
+            assert found == ()
+        else:
+            (only,) = found
+            assert only.what == difference[0]
+            assert difference[1] in str(only.before)
+            assert difference[2] in str(only.after)
+
+    def test_a_source_and_something_else_cannot_be_compared(self) -> None:
+        result = run("diff", MY_TOOL, DATA / "team.yaml")
+        assert result.exit_code == 2
+        assert result.stderr.endswith(
+            f"Error: Invalid value: {MY_TOOL} is a source, and the other file isn't; pass two of the same sort\n"
+        )
+
+    def test_everything_is_different_between_two_tools(self) -> None:
+        found = source_differences(load_source("plain"), load_source("python"))
+        assert SourceDifference("exception: ConnectionRefusedError", None, "transport_unreachable") in found
+
+
+class TestSchema:
+    @pytest.mark.parametrize("path", [MY_TOOL, *sorted(SOURCES.glob("*.yaml"))], ids=lambda path: path.stem)
+    def test_an_editor_takes_what_the_reader_takes(self, path: Path) -> None:
+        validator = jsonschema.Draft202012Validator(json.loads(output("schema", "--source")))
+        for data in (read_yaml(path).data, yaml.safe_load(path.read_text(encoding="utf-8"))):
+            assert list(validator.iter_errors(data)) == []
+
+    def test_an_unknown_key_is_none_of_the_schema(self) -> None:
+        validator = jsonschema.Draft202012Validator(json.loads(output("schema", "--source")))
+        assert not validator.is_valid({"schema_version": 1, "source": "x", "title": "x", "kinds": []})
+
+    def test_a_source_is_laid_over_nothing(self) -> None:
+        result = run("schema", "--source", "--override")
+        assert result.exit_code == 2
+        assert result.stderr.endswith("a source is laid over nothing; ask for one of the two\n")
