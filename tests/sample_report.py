@@ -11,6 +11,9 @@ from failure_kinds.report_model import (
     LabelCount,
     Move,
     NameCount,
+    PassedOver,
+    SourceCount,
+    UnmappedValue,
     UnreadableLine,
 )
 
@@ -98,19 +101,40 @@ FULL = FailureReport(
                 reason="the file can't be read on from here: it is cut short",
             ),
         ),
+        passed_over=3,
+        passed_over_files=(
+            PassedOver(file="run/config.json", reason="no source fits; its rows have the fields lr, seed"),
+            PassedOver(file="run/result.json", reason="these are a job's totals"),
+        ),
+    ),
+    sources=(
+        SourceCount(
+            source="nemo_gym",
+            title="NVIDIA NeMo Gym",
+            digest="0123456789ab",
+            layouts=("failures", "rollouts"),
+            files=2,
+            rows=1200,
+            failures=119,
+        ),
+        SourceCount(
+            source="harbor", title="Harbor", digest="ba9876543210", layouts=("trial",), files=1, rows=30, failures=1
+        ),
     ),
     classes=ClassCounts(evaluation=66, model=38, unknown=16),
     labels=(
         label("session_lost", None, EVALUATION, "kind", 210, 40, 120),
         label("agent_timeout", "agent", MODEL, "stage_kind", 402, 25, 120),
         label("model_server_error", "agent", EVALUATION, "http_evidence", 141, 18, 120),
-        label("agent_run_error", "agent", UNKNOWN, "kind", 118, 14, 120),
+        label("agent_run_error", "agent", UNKNOWN, "kind", 118, 13, 120),
         label("provider_oom_killed", "agent", MODEL, "stage_kind", 404, 13, 120),
         label("judge_failed", "verification", EVALUATION, "kind", 260, 5, 120),
         label("non_policy_model_rejection", "verification", EVALUATION, "http_evidence", 149, 3, 120),
         label("agent_timout", "rollout", UNKNOWN, "default", 390, 1, 120),
+        label("DiskError", "agent", UNKNOWN, "default", 390, 1, 120).model_copy(update={"unmapped_by": "harbor"}),
         label(None, None, UNKNOWN, "default", None, 1, 120),
     ),
+    unmapped=(UnmappedValue(source="harbor", value="DiskError", count=1),),
     unknown_names=(NameCount(name="agent_timout", count=1, instead="agent_timeout"), NameCount(name="Oops 7", count=1)),
     retired_names=(NameCount(name="judge_invalid", count=2, instead="judge_unparseable"),),
     unknown_stages=(NameCount(name="verify", count=3, instead="verification"),),
@@ -175,8 +199,13 @@ def named(name: str) -> FailureReport:
             "digest": name,
             "files": (name,),
             "account": FULL.account.model_copy(
-                update={"unreadable_lines": (UnreadableLine(file=name, line=1, reason=name),)}
+                update={
+                    "unreadable_lines": (UnreadableLine(file=name, line=1, reason=name),),
+                    "passed_over_files": (PassedOver(file=name, reason=name),),
+                }
             ),
+            "sources": tuple(source.model_copy(update={"source": name, "title": name}) for source in FULL.sources),
+            "unmapped": (UnmappedValue(source=name, value=name, count=1),),
             "labels": (
                 FULL.labels[0].model_copy(update={"label": name, "stage": name, "rule": name, "origin": name}),
                 *FULL.labels[1:],

@@ -83,7 +83,7 @@ class TestOptions:
 
     def test_standard_input(self) -> None:
         result = process("-", "--format", "json", input=Path(SAMPLE).read_bytes())
-        assert json.loads(result.stdout)["classes"] == {"evaluation": 26, "model": 6, "unknown": 11}
+        assert json.loads(result.stdout)["classes"] == {"evaluation": 25, "model": 6, "unknown": 12}
         assert json.loads(result.stdout)["files"] == ["-"]
 
     def test_another_run_beside_it_as_rows_or_as_a_saved_report(self, tmp_path: Path) -> None:
@@ -100,6 +100,11 @@ class TestOptions:
         assert run(SAMPLE, "--format", "json", "-o", saved).exit_code == 0
         assert json.loads(run(SAMPLE, "--compare", saved, "--format", "json").stdout)["other"]["files"] == [SAMPLE]
         assert run(SAMPLE, "--compare", "no.json").exit_code == 2
+
+    def test_a_log_whose_name_ends_as_a_saved_reports_is_read_as_a_log(self, tmp_path: Path) -> None:
+        (tmp_path / "old.json").write_text('[{"failure_kind": "cancelled"}]', encoding="utf-8")
+        result = run(SAMPLE, "--compare", tmp_path / "old.json", "--format", "json")
+        assert json.loads(result.stdout)["other"]["sources"][0]["layouts"] == ["list"]
 
     def test_unreadable_lines_of_the_other_run_count_too(self, tmp_path: Path) -> None:
         (tmp_path / "other.jsonl").write_bytes(b"x\n")
@@ -118,7 +123,7 @@ class TestOptions:
     def test_large_files_are_read_by_several_processes_with_a_teams_names(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("failure_kinds.scan.LARGE", 1)
+        monkeypatch.setattr("failure_kinds.scan_processes.LARGE", 1)
         plain = json.loads(run(SAMPLE, "--config", TEAM, "--format", "json").stdout)
         assert plain == json.loads(run(SAMPLE, "--config", TEAM, "--format", "json", "--rows", tmp_path / "r").stdout)
 
@@ -148,8 +153,8 @@ class TestOptions:
         assert run(tmp_path, "--rows", tmp_path / "run.jsonl").exit_code == 2
         assert (tmp_path / "run.jsonl").read_bytes() == Path(SAMPLE).read_bytes()
 
-    def test_what_is_no_saved_report_is_said(self, tmp_path: Path) -> None:
-        (tmp_path / "old.json").write_text("[]", encoding="utf-8")
+    def test_a_saved_report_that_is_damaged_is_said_to_be_none(self, tmp_path: Path) -> None:
+        (tmp_path / "old.json").write_text('{"report_version": 1', encoding="utf-8")
         result = run(SAMPLE, "--compare", tmp_path / "old.json")
         assert result.exit_code == 2
         assert "is no report that was saved with --format json" in " ".join(result.output.split())
@@ -162,7 +167,9 @@ class TestOptions:
         assert written[10] == {
             "file": SAMPLE,
             "line": 11,
+            "place": None,
             "failure_kind": "acme:tests_dir_missing",
+            "unmapped": None,
             "stage": None,
             "http_status": None,
             "policy": None,
@@ -170,6 +177,103 @@ class TestOptions:
             "label": "acme:tests_dir_missing",
             "rule": "default",
         }
+
+
+OWN = """
+schema_version: 1
+source: own
+title: Own
+layouts:
+  log: {files: "*.log", when: {all: [status]}}
+  list: {rows: "rows[]"}
+  totals: {rows: document, when: {all: [sum]}, aggregate: these are totals; pass the logs}
+kind: [{field: status, values: {ok: null, lost: session_lost}}]
+carry: {task: id}
+"""
+
+
+class TestSources:
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A folder to work in, with a source file in it and a run."""
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "own.yaml").write_text(OWN, encoding="utf-8")
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "a.log").write_text('{"status": "lost", "id": 1}\n{"status": "odd"}\n', encoding="utf-8")
+        (tmp_path / "run" / "b.json").write_text('{"rows": [{"status": "lost"}, {}]}', encoding="utf-8")
+        (tmp_path / "run" / "sum.json").write_text('{"sum": 1}', encoding="utf-8")
+        return tmp_path
+
+    @pytest.mark.usefixtures("folder")
+    def test_a_tool_of_ones_own_is_read_as_its_file_says(self) -> None:
+        result = run("run", "--source", "own.yaml", "--by", "task", "--rows", "rows.jsonl", "--format", "json")
+        assert result.exit_code == 0
+        report = json.loads(result.stdout)
+        assert [(source["title"], source["files"], source["rows"]) for source in report["sources"]] == [("Own", 2, 4)]
+        assert report["account"]["passed_over_files"] == [
+            {"file": "run/sum.json", "reason": "these are totals; pass the logs"}
+        ]
+        assert [(group["value"], group["rows"]) for group in report["groups"]] == [(None, 3), ("1", 1)]
+        written = [json.loads(line) for line in Path("rows.jsonl").read_text(encoding="utf-8").splitlines()]
+        assert [(row["file"], row["line"], row["place"], row["failure_kind"], row["unmapped"]) for row in written] == [
+            ("run/a.log", 1, None, "session_lost", None),
+            ("run/a.log", 2, None, None, "odd"),
+            ("run/b.json", 1, "rows[0]", "session_lost", None),
+        ]
+
+    @pytest.mark.usefixtures("folder")
+    def test_several_to_choose_from(self) -> None:
+        result = run("run/a.log", SAMPLE, "--source", "own.yaml", "--source", "auto")
+        assert result.exit_code == 0
+        assert re.search(r"\nOwn +own +1 +2 +2\n", result.stdout)
+        assert re.search(r"\nNVIDIA NeMo Gym +nemo_gym +1 +43 +43\n", result.stdout)
+
+    @pytest.mark.usefixtures("folder")
+    def test_its_kinds_may_be_a_teams(self) -> None:
+        Path("own.yaml").write_text(OWN.replace("session_lost", "new_kind"), encoding="utf-8")
+        Path("team.yaml").write_text(
+            "schema_version: 1\nkinds: {new_kind: {domain: agent, summary: It is new.}}\n", encoding="utf-8"
+        )
+        assert run("run", "--source", "own.yaml").exit_code != 0
+        result = run("run", "--source", "own.yaml", "--config", "team.yaml")
+        assert result.exit_code == 0
+        assert "new_kind" in result.stdout
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (
+                ["run/a.log"],
+                "failure-kinds: run/a.log: no source fits; its rows have the fields id, status; --source says what it is\n",
+            ),
+            (
+                ["run/sum.json", "--source", "own.yaml"],
+                "failure-kinds: run/sum.json: these are totals; pass the logs\n",
+            ),
+            (
+                ["run/a.log", "--source", "harbour"],
+                "'harbour': there is no source of this name, and no such file; did you mean 'harbor'?\n",
+            ),
+            (["run/a.log", "--source", "run/a.log"], "run/a.log:1:"),
+        ],
+    )
+    def test_what_is_refused_is_said_without_a_traceback(self, arguments: list[str], said: str, folder: Path) -> None:
+        result = process(*arguments, cwd=folder)
+        assert result.returncode in (1, 2)
+        assert said in result.stderr.decode()
+        assert b"Traceback" not in result.stderr
+
+    @pytest.mark.usefixtures("folder")
+    def test_large_files_are_read_by_several_processes_as_by_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        arguments = "run", "--source", "own.yaml", "--by", "task", "--format", "json"
+        plain = run(*arguments).stdout
+        monkeypatch.setattr("failure_kinds.scan_processes.LARGE", 1)
+        assert run(*arguments).stdout == plain
+
+    @pytest.mark.usefixtures("folder")
+    def test_its_file_is_not_overwritten(self) -> None:
+        assert run("run", "--source", "own.yaml", "-o", "own.yaml").exit_code == 2
+        assert Path("own.yaml").read_text(encoding="utf-8") == OWN
 
 
 class TestBadInput:

@@ -15,7 +15,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 USE = (
     "import failure_kinds as f; r = f.get_registry(); "
-    "print(f.__file__, len(r.kinds), f.classify_failure(f.AGENT_TIMEOUT).value, r.digest)"
+    "from failure_kinds.sources import failure_kind_of; "
+    "print(f.__file__, len(r.kinds), f.classify_failure(f.AGENT_TIMEOUT).value, r.digest, failure_kind_of(ConnectionRefusedError()))"
 )
 
 
@@ -74,6 +75,7 @@ def shipped(folder: Path, name: str) -> set[str]:
 def test_the_wheel_holds_the_package_its_data_and_its_licence(wheel: Path) -> None:
     package = shipped(ROOT / "src" / "failure_kinds", "failure_kinds")
     data = shipped(ROOT / "vocabulary", "failure_kinds/vocabulary")
+    assert "failure_kinds/vocabulary/sources/harbor.yaml" in data
     assert {name for name in files_in(wheel) if ".dist-info/" not in name} == package | data
     assert any(name.endswith("licenses/LICENSE") for name in files_in(wheel))
 
@@ -86,12 +88,13 @@ def test_the_sdist_holds_the_tests_and_the_scripts(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"CHANGELOG.md", "tests/conftest.py", "tests/data/classification.jsonl", "scripts/generate.py"} <= names
+    assert shipped(ROOT / "vocabulary" / "sources", "vocabulary/sources") <= names
 
 
 def test_the_wheel_works_as_a_zip_on_the_path(wheel: Path, tmp_path: Path) -> None:
     where, *answers = run(sys.executable, "-c", USE, cwd=tmp_path, PYTHONPATH=str(wheel)).split()
     assert where.startswith(str(wheel))
-    assert answers[:2] == ["66", "model"]
+    assert (*answers[:2], answers[-1]) == ("66", "model", "transport_unreachable")
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +131,7 @@ def test_the_installed_wheel_works_in_the_plainest_locale(wheel: Path, environme
         environment, "-c", USE, cwd=tmp_path, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
     ).split()
     assert str(environment.parent.parent) in where
-    assert answers[:2] == ["66", "model"]
+    assert (*answers[:2], answers[-1]) == ("66", "model", "transport_unreachable")
 
 
 def test_an_editable_install_sees_an_edit_of_the_vocabulary(sources: Path, environment: Path, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -14,16 +16,16 @@ import zstandard
 from conftest import DATA
 from hypothesis import given
 from hypothesis import strategies as st
+from own_sources import own_source
 
 from failure_kinds import FailureClass, load_registry, set_registry
-from failure_kinds.report import FailureReport, compare_reports, read_report, report_failures
+from failure_kinds.report import FailureReport, compare_reports, is_saved_report, read_report, report_failures
 from failure_kinds.scan import OTHER, OTHER_NAMESPACED
+from failure_kinds.sources import UnrecognisedError, bundled_sources
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from failure_kinds.classification import Explanation
-    from failure_kinds.rows import Evidence
+    from failure_kinds.sources.evidence import Evidence
 
 SAMPLE = DATA / "gym_failures.jsonl"
 TEAM = load_registry(DATA / "team.yaml")
@@ -43,8 +45,8 @@ def report_of(folder: Path, *rows: Any, **options: Any) -> FailureReport:
 class TestTheAccount:
     def test_every_line_goes_somewhere(self, tmp_path: Path) -> None:
         rows = (
-            {"failure_kind": "agent_timeout"}, {"http_status": 429}, {"reward": 1.0}, {"mask_sample": True},
-            {"_ng_omitted_rollout": True}, b"", b"  ", b"not JSON", b"null",
+            {"_ng_failure_class": "agent_timeout"}, {"boundary": "model", "http_status": 429}, {"reward": 1.0},
+            {"mask_sample": True}, {"_ng_omitted_rollout": True}, b"", b"  ", b"not JSON", b"null",
         )  # fmt: skip
         account = report_of(tmp_path, *rows, expected=10).account
         counts = (account.failures, account.without_failure, account.unlabelled, account.omitted)
@@ -88,11 +90,8 @@ class TestTheAccount:
         (line,) = report_failures([tmp_path / "rows"]).account.unreadable_lines
         assert line.reason.startswith("the file can't be read on from here: ")
 
-    @given(st.lists(st.sampled_from([b"", b"x", b"{}", b"[]", b'{"failure_kind": "x"}', b'{"mask_sample": true}'])))
+    @given(st.lists(st.sampled_from([b"", b"x", b"{}", b"null", b'{"failure_kind": "x"}', b'{"mask_sample": true}'])))
     def test_it_always_adds_up(self, lines: list[bytes]) -> None:
-        import tempfile
-        from pathlib import Path
-
         with tempfile.TemporaryDirectory() as folder:
             account = report_of(Path(folder), *lines).account
         parts = account.failures + account.without_failure + account.unlabelled + account.omitted
@@ -102,7 +101,7 @@ class TestTheAccount:
 class TestTheFailures:
     def test_the_sample_by_class(self) -> None:
         classes = report_failures([SAMPLE]).classes
-        assert (classes.evaluation, classes.model, classes.unknown, classes.total) == (26, 6, 11, 43)
+        assert (classes.evaluation, classes.model, classes.unknown, classes.total) == (25, 6, 12, 43)
 
     def test_by_label_and_stage_with_the_deciding_rule_largest_first(self, tmp_path: Path) -> None:
         rows = [{"failure_kind": "provider_oom_killed", "stage": "agent"}] * 3 + [{"http_status": 503}]
@@ -163,6 +162,100 @@ class TestWhatIsWorthALook:
             {"failure_kind": "session_lost"}, {"http_status": 400}, {"http_status": 503},
         )  # fmt: skip
         assert report_of(tmp_path, *rows).policy_assumed == 2
+
+
+class TestSources:
+    OWN = own_source("""
+layouts:
+  log: {files: "*.log", when: {all: [status]}}
+  list: {rows: "rows[]"}
+  totals: {rows: document, when: {all: [sum]}, aggregate: these are totals}
+kind: [{field: status, values: {ok: null, timeout: agent_timeout}}]
+http_status: [http]
+""")
+
+    def test_what_it_was_read_as(self, tmp_path: Path) -> None:
+        write(tmp_path, {"status": "timeout"}, {"status": "ok"}, b"", b"x", name="a.log")
+        write(tmp_path, {"rows": [{"status": "timeout"}]}, name="b.json")
+        write(tmp_path, {"failure_kind": "x"}, name="c.jsonl")
+        report = report_failures([tmp_path], source=["auto", self.OWN])
+        plain = bundled_sources()["plain"]
+        assert [source.model_dump() for source in report.sources] == [
+            {
+                "source": "own", "title": "Own", "digest": self.OWN.digest, "layouts": ("list", "log"), "files": 2,
+                "rows": 4, "failures": 2,
+            },
+            {
+                "source": "plain", "title": "plain rows", "digest": plain.digest, "layouts": ("lines",), "files": 1,
+                "rows": 1, "failures": 1,
+            },
+        ]  # fmt: skip
+        assert [file.rpartition("/")[2] for file in report.files] == ["a.log", "b.json", "c.jsonl"]
+
+    def test_a_value_that_nobody_maps_is_unknown_and_no_name(self, tmp_path: Path) -> None:
+        rows = [{"status": "agent_timeout"}] * 2 + [{"status": "judge_invalid"}, {"status": "odd", "http": 503}]
+        report = report_of(tmp_path, *rows, source=self.OWN)
+        assert [(value.source, value.value, value.count) for value in report.unmapped] == [
+            ("own", "agent_timeout", 2), ("own", "judge_invalid", 1), ("own", "odd", 1),
+        ]  # fmt: skip
+        assert [(label.label, label.unmapped_by, label.failure_class, label.rule) for label in report.labels] == [
+            ("agent_timeout", "own", FailureClass.UNKNOWN, "default"),
+            ("judge_invalid", "own", FailureClass.UNKNOWN, "default"),
+            ("model_server_error", None, FailureClass.EVALUATION, "http_evidence"),
+        ]
+        assert (report.unknown_names, report.retired_names) == ((), ())
+
+    def test_it_is_told_apart_from_a_name_that_looks_the_same(self, tmp_path: Path) -> None:
+        write(tmp_path, {"status": "agent_timeout"}, name="a.log")
+        write(tmp_path, {"failure_kind": "agent_timeout"}, name="b.jsonl")
+        report = report_failures([tmp_path], source=["auto", self.OWN])
+        assert {(label.label, label.unmapped_by, label.failure_class.value) for label in report.labels} == {
+            ("agent_timeout", "own", "unknown"), ("agent_timeout", None, "model"),
+        }  # fmt: skip
+
+    def test_too_many_of_them_share_one(self, tmp_path: Path) -> None:
+        report = report_of(tmp_path, *({"status": f"odd {number}"} for number in range(1100)), source=self.OWN)
+        assert len(report.unmapped) == len(report.labels) == 1001
+        assert (report.unmapped[0].value, report.unmapped[0].count) == (OTHER, 100)
+
+    def test_files_of_a_folder_that_hold_no_rows_are_passed_over(self, tmp_path: Path) -> None:
+        write(tmp_path, {"sum": 1}, name="totals.json")
+        write(tmp_path, {"odd": 1}, name="odd.json")
+        write(tmp_path, {"status": "ok"}, name="a.log")
+        report = report_failures([tmp_path], source=["auto", self.OWN])
+        assert report.account.passed_over == 2
+        assert [(file.file, file.reason) for file in report.account.passed_over_files] == [
+            (f"{tmp_path}/odd.json", "no source fits; its rows have the fields odd"),
+            (f"{tmp_path}/totals.json", "these are totals"),
+        ]
+        assert report.files == (f"{tmp_path}/a.log",)
+
+    def test_the_first_of_them_are_shown_and_all_are_counted(self, tmp_path: Path) -> None:
+        for number in range(25):
+            write(tmp_path, {"odd": 1}, name=f"{number}.json")
+        account = report_failures([tmp_path]).account
+        assert (account.passed_over, len(account.passed_over_files)) == (25, 20)
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [("totals.json", "these are totals"), ("odd.json", "no source fits; its rows have the fields odd")],
+    )
+    def test_one_that_is_named_is_refused(self, name: str, said: str, tmp_path: Path) -> None:
+        write(tmp_path, {"sum": 1}, name="totals.json")
+        write(tmp_path, {"odd": 1}, name="odd.json")
+        with pytest.raises(UnrecognisedError) as caught:
+            report_failures([tmp_path, tmp_path / name], source=["auto", self.OWN])
+        assert str(caught.value) == f"{tmp_path / name}: {said}"
+
+    def test_two_reports_are_comparable_if_what_both_read_was_read_alike(self, tmp_path: Path) -> None:
+        path = write(tmp_path, {"status": "ok"}, name="a.log")
+        own, other = (report_failures([path], source=source) for source in (self.OWN, self.OTHER))
+        plain = report_of(tmp_path, {"failure_kind": "x"})
+        assert compare_reports(own, own).comparable is True
+        assert compare_reports(own, other).comparable is False
+        assert compare_reports(own, plain).comparable is True
+
+    OTHER = own_source("layouts: {log: {}}\nkind: [{field: status, values: {ok: null}}]")
 
 
 class TestRulesOfOnesOwn:
@@ -232,14 +325,14 @@ class TestCallbacks:
     def test_each_failed_row_with_its_explanation(self, tmp_path: Path) -> None:
         seen = []
 
-        def on_row(file: str, line: int, evidence: Evidence, found: Explanation) -> None:
-            seen.append((file, line, evidence.failure_kind, found.failure_class))
+        def on_row(file: str, number: int, place: str | None, evidence: Evidence, found: Explanation) -> None:
+            seen.append((file, number, place, evidence.failure_kind, found.failure_class))
 
         path = write(tmp_path, {"failure_kind": "agent_timeout"}, {"reward": 1.0}, {"mask_sample": True})
         report_failures([path], on_row=on_row)
         assert seen == [
-            (str(path), 1, "agent_timeout", FailureClass.MODEL),
-            (str(path), 3, None, FailureClass.UNKNOWN),
+            (str(path), 1, None, "agent_timeout", FailureClass.MODEL),
+            (str(path), 3, None, None, FailureClass.UNKNOWN),
         ]
 
     def test_how_far_the_reading_has_come(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,6 +352,20 @@ class TestSaving:
     def test_it_fits_its_schema(self) -> None:
         report = compare_reports(report_failures([SAMPLE]), report_failures([SAMPLE], registry=TEAM))
         jsonschema.Draft202012Validator(FailureReport.model_json_schema()).validate(report.to_json())
+
+    @pytest.mark.parametrize(
+        ("content", "is_one"),
+        [(b'{"report_version":1,', True), (b'{\n  "report_version": 1', True), (b'{"task": 1}', False), (b"", False)],
+    )
+    def test_a_report_is_known_by_what_it_holds_and_not_by_its_name(
+        self, content: bytes, is_one: bool, tmp_path: Path
+    ) -> None:
+        for name in ("a.json", "b.txt"):
+            (tmp_path / name).write_bytes(content)
+            assert is_saved_report(str(tmp_path / name)) is is_one
+
+    def test_one_that_is_not_there_may_have_been_one_by_its_name(self) -> None:
+        assert (is_saved_report("no.json"), is_saved_report("no.jsonl")) == (True, False)
 
     def test_a_file_that_holds_no_report(self) -> None:
         with pytest.raises(ValueError, match="validation error"):

@@ -127,7 +127,7 @@ def test_the_keyboard_comes_everywhere() -> None:
     )
     assert page.all("main") == [{"id": "report", "tabindex": "-1"}]
     regions = [attributes for attributes in page.all("div") if attributes["class"] == "region"]
-    assert len(regions) == len(page.all("table")) == 13
+    assert len(regions) == len(page.all("table")) == 16
     assert {(region["role"], region["tabindex"]) for region in regions} == {("region", "0")}
     assert [region["aria-label"] for region in regions] == page.texts["caption"]
 
@@ -145,6 +145,7 @@ def test_headings_are_in_order_and_each_section_is_named_by_its_own(report: Fail
 def test_the_sections_stand_in_the_order_in_which_they_are_to_be_read() -> None:
     assert Page(html_report(sample_report.FULL)).texts["h2"] == [
         "Where every row went",
+        "What it was read as",
         "On whose side",
         "Failures by label and stage",
         "Worth a look",
@@ -232,17 +233,27 @@ def test_the_tail_of_a_long_table_is_folded_away(rows: int, shown: int, folded: 
 )
 def test_a_name_is_text_wherever_it_stands(name: str, shown: str) -> None:
     source = html_report(sample_report.named(name))
-    assert source.count(f'<code dir="auto">{html.escape(shown, quote=False)}</code>') == 33
+    assert source.count(f'<code dir="auto">{html.escape(shown, quote=False)}</code>') == 41
     page, tame = Page(source), Page(html_report(sample_report.named("!")))
     assert page.elements == tame.elements
-    assert page.texts["code"].count(shown) == 33
+    assert page.texts["code"].count(shown) == 41
 
 
 def test_every_name_is_there() -> None:
     names = set(Page(html_report(sample_report.FULL)).texts["code"])
-    assert names >= {label.label for label in sample_report.FULL.labels} - {None}
+    assert names >= {label.label for label in sample_report.FULL.labels} - {None, "DiskError"} | {"DiskError (harbor)"}
     assert names >= {"agent_timout", "Oops 7", "judge_invalid", "judge_unparseable", "verify", '"503"', "team.yaml:9"}
-    assert names >= {"swe_agent", "_OTHER", "agent_ref", "3f9a1c7e2b40", "77aa00bb11cc", "before/rollouts.jsonl"}
+    assert names >= {
+        "swe_agent",
+        "_OTHER",
+        "agent_ref",
+        "NVIDIA NeMo Gym",
+        "harbor",
+        "run/config.json",
+        "3f9a1c7e2b40",
+        "77aa00bb11cc",
+        "before/rollouts.jsonl",
+    }
 
 
 def test_the_same_report_is_the_same_page() -> None:

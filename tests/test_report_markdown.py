@@ -15,7 +15,7 @@ BEFORE = """\
 
 40 failures in 1,200 rows.
 
-| lines | count |
+| rows | count |
 | :--- | ---: |
 | rows that record a failure | 40 |
 | rows that record none | 1,160 |
@@ -67,6 +67,10 @@ def test_a_second_table_of_a_section_has_its_caption_above_it() -> None:
     text = markdown_report(sample_report.FULL)
     assert (
         "### Worth a look\n\n"
+        "**Values that no source maps to a kind**\n\n"
+        "| source | value | count |\n"
+        "| :--- | :--- | ---: |\n"
+        "| `harbor` | `DiskError` | 1 |\n\n"
         "**Names that nobody knows**\n\n"
         "| name | count | nearest known name |\n"
         "| :--- | ---: | :--- |\n"
@@ -74,6 +78,18 @@ def test_a_second_table_of_a_section_has_its_caption_above_it() -> None:
         "| `Oops 7` | 1 | none |\n\n"
         "**Retired names**\n\n"
     ) in text
+    assert (
+        "### What it was read as\n\n"
+        "| tool | source | files | rows | failures |\n"
+        "| :--- | :--- | ---: | ---: | ---: |\n"
+        "| `NVIDIA NeMo Gym` | `nemo_gym` | 2 | 1,200 | 119 |\n"
+        "| `Harbor` | `harbor` | 1 | 30 | 1 |\n\n"
+        "**The first 2 of 3 files passed over**\n\n"
+        "| file | why |\n"
+        "| :--- | :--- |\n"
+        "| `run/config.json` | `no source fits; its rows have the fields lr, seed` |\n"
+    ) in text
+    assert "| `DiskError (harbor)` | `agent` | 1 |" in text
     assert "| `run/rollouts.jsonl` | 17 | `it isn't valid JSON: unexpected end` |" in text
 
 

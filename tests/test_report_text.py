@@ -16,9 +16,9 @@ Failure report
 
 Where every row went
 
-120 failures in 1,240 rows.
+120 failures in 1,230 rows.
 
-1,250 rows expected, 1,230 lines with something on them: 20 unaccounted for.
+1,250 rows expected, 1,230 found: 20 unaccounted for.
 
 rows                            count
 rows that record a failure        120
@@ -30,9 +30,20 @@ blank lines                        10
 = rows and blank lines          1,240
 
 The first 2 of 3 unreadable rows
-file                            line  why
-run/rollouts.jsonl                17  it isn't valid JSON: unexpected end
-run/rollouts_failures.jsonl.gz    41  the file can't be read on from here: it is cut short
+file                            line or row  why
+run/rollouts.jsonl                       17  it isn't valid JSON: unexpected end
+run/rollouts_failures.jsonl.gz           41  the file can't be read on from here: it is cut short
+
+What it was read as
+
+tool             source    files   rows  failures
+NVIDIA NeMo Gym  nemo_gym      2  1,200       119
+Harbor           harbor        1     30         1
+
+The first 2 of 3 files passed over
+file             why
+run/config.json  no source fits; its rows have the fields lr, seed
+run/result.json  these are a job's totals
 
 On whose side
 
@@ -47,14 +58,19 @@ label                       stage         count  share  class       rule        
 session_lost                none             40  33.3%  evaluation  kind           failure_kinds.yaml:210
 agent_timeout               agent            25  20.8%  model       stage_kind     failure_kinds.yaml:402
 model_server_error          agent            18  15.0%  evaluation  http_evidence  failure_kinds.yaml:141
-agent_run_error             agent            14  11.7%  unknown     kind           failure_kinds.yaml:118
+agent_run_error             agent            13  10.8%  unknown     kind           failure_kinds.yaml:118
 provider_oom_killed         agent            13  10.8%  model       stage_kind     failure_kinds.yaml:404
 judge_failed                verification      5   4.2%  evaluation  kind           failure_kinds.yaml:260
 non_policy_model_rejection  verification      3   2.5%  evaluation  http_evidence  failure_kinds.yaml:149
 agent_timout                rollout           1   0.8%  unknown     default        failure_kinds.yaml:390
+DiskError (harbor)          agent             1   0.8%  unknown     default        failure_kinds.yaml:390
 no name                     none              1   0.8%  unknown     default        none
 
 Worth a look
+
+Values that no source maps to a kind
+source  value      count
+harbor  DiskError      1
 
 Names that nobody knows
 name          count  nearest known name
@@ -99,8 +115,8 @@ The two were made with different rules (digest 3f9a1c7e2b40 against 77aa00bb11cc
 the differences below may come from the rules.
 
 The two runs
-run        lines  failures  files
-this run   1,240       120  run/rollouts.jsonl, run/rollouts_failures.jsonl.gz
+run         rows  failures  files
+this run   1,230       120  run/rollouts.jsonl, run/rollouts_failures.jsonl.gz
 other run  1,200        40  before/rollouts.jsonl
 
 Classes side by side
@@ -113,11 +129,12 @@ Labels side by side, the largest change of share first
 label                       class       this run  share  other run  share  difference  in points
 session_lost                evaluation        40  33.3%         30  75.0%         +10      -41.7
 model_server_error          evaluation        18  15.0%          0   0.0%         +18      +15.0
-agent_run_error             unknown           14  11.7%          0   0.0%         +14      +11.7
+agent_run_error             unknown           13  10.8%          0   0.0%         +13      +10.8
 provider_oom_killed         model             13  10.8%          0   0.0%         +13      +10.8
 agent_timeout               model             25  20.8%         10  25.0%         +15       -4.2
 judge_failed                evaluation         5   4.2%          0   0.0%          +5       +4.2
 non_policy_model_rejection  evaluation         3   2.5%          0   0.0%          +3       +2.5
+DiskError (harbor)          unknown            1   0.8%          0   0.0%          +1       +0.8
 agent_timout                unknown            1   0.8%          0   0.0%          +1       +0.8
 no name                     unknown            1   0.8%          0   0.0%          +1       +0.8
 
@@ -283,18 +300,18 @@ def test_a_report_without_failures_is_short_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("counts", "outcome"),
     [
-        ({}, "Nothing to report: there are no lines."),
-        ({"without_failure": 1}, "Good news: no failure in 1 line."),
+        ({}, "Nothing to report: there are no rows."),
+        ({"without_failure": 1}, "Good news: no failure in 1 row."),
         (
             {"without_failure": 4, "unlabelled": 1},
-            "No failure with a name or a status in 5 lines; what is unlabelled or unreadable may still be one.",
+            "No failure with a name or a status in 5 rows; what is unlabelled or unreadable may still be one.",
         ),
         (
             {"unreadable": 2},
-            "No failure with a name or a status in 2 lines; what is unlabelled or unreadable may still be one.",
+            "No failure with a name or a status in 2 rows; what is unlabelled or unreadable may still be one.",
         ),
-        ({"failures": 1}, "1 failure in 1 line."),
-        ({"failures": 2, "blank": 1000}, "2 failures in 1,002 rows."),
+        ({"failures": 1}, "1 failure in 1 row."),
+        ({"failures": 2, "blank": 1000}, "2 failures in 2 rows."),
     ],
 )
 def test_the_outcome_comes_first(counts: dict[str, int], outcome: str) -> None:
@@ -304,9 +321,9 @@ def test_the_outcome_comes_first(counts: dict[str, int], outcome: str) -> None:
 @pytest.mark.parametrize(
     ("expected", "unaccounted", "sentence"),
     [
-        (1230, 0, "1,230 rows expected, 1,230 lines with something on them: all accounted for."),
-        (1233, 3, "1,233 rows expected, 1,230 lines with something on them: 3 unaccounted for."),
-        (1, -1229, "1 row expected, 1,230 lines with something on them: 1,229 more than expected."),
+        (1230, 0, "1,230 rows expected, 1,230 found: all accounted for."),
+        (1233, 3, "1,233 rows expected, 1,230 found: 3 unaccounted for."),
+        (1, -1229, "1 row expected, 1,230 found: 1,229 more than expected."),
     ],
 )
 def test_what_is_unaccounted_for_is_what_was_expected_less_what_is_there(
@@ -316,7 +333,22 @@ def test_what_is_unaccounted_for_is_what_was_expected_less_what_is_there(
     assert printed(changed(account=account)).splitlines()[6] == sentence
 
 
-def test_all_unreadable_lines_are_not_the_first_of_more() -> None:
+def test_all_files_passed_over_are_not_the_first_of_more() -> None:
+    account = sample_report.FULL.account.model_copy(update={"passed_over": 2})
+    assert "\nFiles passed over\nfile" in printed(changed(account=account))
+
+
+def test_a_value_that_no_source_maps_is_told_apart_from_a_name_in_a_comparison() -> None:
+    unmapped = sample_report.label("x", None, sample_report.UNKNOWN, "default", 390, 1, 2)
+    labels = unmapped, unmapped.model_copy(update={"unmapped_by": "harbor"})
+    report = sample_report.BEFORE.model_copy(
+        update={"labels": labels, "other": sample_report.NO_FAILURES, "comparable": True}
+    )
+    compared = part(printed(report), "Labels side", "Made with").splitlines()[2:]
+    assert [line.split("unknown")[0].strip() for line in compared] == ["x", "x (harbor)"]
+
+
+def test_all_unreadable_rows_are_not_the_first_of_more() -> None:
     account = sample_report.FULL.account.model_copy(update={"unreadable": 2})
     assert "\nUnreadable rows\nfile" in printed(changed(account=account))
 
@@ -374,7 +406,7 @@ def test_two_runs_without_failures_have_no_empty_tables() -> None:
         "Two runs side by side\n\n"
         "The two were made with the same rules.\n\n"
         "The two runs\n"
-        "run        lines  failures  files\n"
+        "run         rows  failures  files\n"
         "this run   1,200         0  run/rollouts.jsonl\n"
         "other run  1,200         0  run/rollouts.jsonl\n"
     )

@@ -94,7 +94,7 @@ def report_failures(
                 scan = scan_file(path, sources, by, known_names(rules), tell, show, named=path in named)
         except UnrecognisedError as error:
             if path in named:
-                raise UnrecognisedError(f"{name}: {error.reason}", error.candidates) from None
+                raise UnrecognisedError(f"{name}: {error.reason}", error.candidates, error.aggregate) from None
             tally.pass_over(name, error.reason)
         else:
             tally.add(name, scan)

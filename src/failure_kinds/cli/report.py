@@ -107,7 +107,8 @@ def report(
     except BrokenPipeError:
         raise
     except UnrecognisedError as error:
-        write(f"failure-kinds: {error}; --source says what it is", to_stderr=True)
+        advice = "" if error.aggregate else "; --source says what it is"
+        write(f"failure-kinds: {error}{advice}", to_stderr=True)
         raise typer.Exit(2) from None
     except OSError as error:
         write(f"failure-kinds: {_what_failed(error)}", to_stderr=True)

@@ -12,6 +12,7 @@ from .report_parts import (
     Table,
     by_class,
     files_named,
+    label_text,
     name_or,
     number,
     percent,
@@ -66,9 +67,9 @@ def comparison(report: FailureReport) -> tuple[Sentence | Table, ...]:
 
 
 def _runs(report: FailureReport, other: FailureReport) -> Table:
-    columns = (Column("run"), Column("lines", numeric=True), Column("failures", numeric=True), Column("files"))
+    columns = (Column("run"), Column("rows", numeric=True), Column("failures", numeric=True), Column("files"))
     rows = (
-        Row((run, number(its.account.lines), number(its.account.failures), files_named(its.files)))
+        Row((run, number(its.account.lines - its.account.blank), number(its.account.failures), files_named(its.files)))
         for run, its in (("this run", report), ("other run", other))
     )
     return Table("The two runs", columns, tuple(rows))
@@ -83,7 +84,7 @@ def _label_pairs(report: FailureReport, other: FailureReport) -> list[_Pair]:
     counts: dict[tuple[str | None, FailureClass], list[int]] = {}
     for position, run in enumerate((report, other)):
         for label in run.labels:
-            counts.setdefault((label.label, label.failure_class), [0, 0])[position] += label.count
+            counts.setdefault((label_text(label), label.failure_class), [0, 0])[position] += label.count
     pairs = [_Pair((name_or(label, "no name"), side), side, *both) for (label, side), both in counts.items()]
 
     def order(pair: _Pair) -> tuple[int, int, str]:

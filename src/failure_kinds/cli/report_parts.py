@@ -11,7 +11,7 @@ from ..spelling import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..report_model import ClassCounts
+    from ..report_model import ClassCounts, LabelCount
 
 __all__ = [
     "COUNT",
@@ -28,6 +28,7 @@ __all__ = [
     "by_class",
     "counted",
     "files_named",
+    "label_text",
     "name_or",
     "number",
     "percent",
@@ -124,6 +125,11 @@ def table_of(caption: str | None, columns: tuple[Column, ...], rows: Iterable[Ro
 def name_or(recorded: str | None, otherwise: str = "none") -> Name | str:
     """Return what was recorded as a name, or other words where nothing was."""
     return otherwise if recorded is None else Name(recorded)
+
+
+def label_text(label: LabelCount) -> str | None:
+    """Return what failures are called; beside a value that no source maps, which one recorded it."""
+    return label.label if label.unmapped_by is None else f"{label.label} ({label.unmapped_by})"
 
 
 def files_named(files: Sequence[str]) -> Name:

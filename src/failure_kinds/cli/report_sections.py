@@ -17,6 +17,7 @@ from .report_parts import (
     by_class,
     counted,
     files_named,
+    label_text,
     name_or,
     number,
     percent,
@@ -27,7 +28,7 @@ from .report_parts import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..report_model import Account, ClassCounts, FailureReport, LabelCount, NameCount
+    from ..report_model import Account, ClassCounts, FailureReport, NameCount
     from .report_parts import Sentence
 
 __all__ = ["TITLE", "sections"]
@@ -158,7 +159,7 @@ def _labels(report: FailureReport) -> tuple[Table, ...]:
         (
             Row(
                 (
-                    name_or(_label(label), "no name"),
+                    name_or(label_text(label), "no name"),
                     name_or(label.stage),
                     number(label.count),
                     percent(label.share),
@@ -171,10 +172,6 @@ def _labels(report: FailureReport) -> tuple[Table, ...]:
             for label in report.labels
         ),
     )
-
-
-def _label(label: LabelCount) -> str | None:
-    return label.label if label.unmapped_by is None else f"{label.label} ({label.unmapped_by})"
 
 
 def _findings(report: FailureReport) -> tuple[Sentence | Table, ...]:

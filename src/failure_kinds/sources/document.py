@@ -274,7 +274,7 @@ class SourceDocument(_Section):
         "Fields that say that a rollout failed: neither missing, null, false nor empty."
     )
     finished: _rules(FieldSection) = _list("Fields that say so by being missing, null or empty.")  # type: ignore[valid-type]
-    omitted: Paths = _list("Fields that say that a rollout was left out: true.")
+    omitted: _rules(FieldSection) = _list("Fields that say that a rollout was left out: as for `failed`.")  # type: ignore[valid-type]
     no_failure: Texts = _list("Values that say that nothing failed, beside null, false, zero and empty text.")
     implied: Annotated[Mapping[RuleKind, ImpliedSection], LAID_OVER] = _map("Kind -> what it implies.")
     carry: Annotated[Mapping[Name, FieldText], LAID_OVER] = _map("What is carried along: name -> field of the row.")

@@ -97,7 +97,7 @@ def evidence_in(row: Mapping[str, Any], source: Source) -> tuple[Evidence, str |
         row: The row as plain JSON data.
         source: How such rows are read.
     """
-    if any(value is True for value in _values(row, source.omitted, row)):
+    if _says_so(source.omitted, row, source):
         return Evidence(Outcome.OMITTED, None, None, None, None, None, False, None), None
     found = _name_in(row, source)
     kind = None if found.target is None else _cut(encodable(found.target.kind))
@@ -110,7 +110,11 @@ def evidence_in(row: Mapping[str, Any], source: Source) -> tuple[Evidence, str |
     status, odd_status = _status(found.beside, source, row)
     if kind is not None or unmapped is not None or status is not None:
         outcome = Outcome.FAILURE
-    elif (odd_status is not None and _SUCCESS.fullmatch(odd_status) is None) or _says_failed(row, source):
+    elif (
+        (odd_status is not None and _SUCCESS.fullmatch(odd_status) is None)
+        or _says_so(source.failed, row, source)
+        or _is_unfinished(row, source)
+    ):
         outcome = Outcome.UNLABELLED
     else:
         outcome = Outcome.WITHOUT_FAILURE
@@ -203,11 +207,6 @@ def _holds(condition: Condition, place: Any) -> bool:
     )
 
 
-def _values(place: Any, paths: tuple[Path, ...], row: Mapping[str, Any]) -> Iterator[Any]:
-    for path in paths:
-        yield from values_at(place, path, row)
-
-
 def _stage(places: tuple[Any, ...], rules: tuple[StageRule, ...], row: Mapping[str, Any]) -> str | None:
     for place in places:
         for rule in (rule for rule in rules if _holds(rule.when, row)):
@@ -287,9 +286,12 @@ def _values_by(rules: tuple[FieldRule, ...], place: Any, row: Mapping[str, Any])
             yield from values_at(place, rule.field, row)
 
 
-def _says_failed(row: Mapping[str, Any], source: Source) -> bool:
-    if any(not _is_nothing(value, source) and value != [] for value in _values_by(source.failed, row, row)):
-        return True
+def _says_so(rules: tuple[FieldRule, ...], row: Mapping[str, Any], source: Source) -> bool:
+    """Whether one of some fields is neither missing, null, false nor empty."""
+    return any(not _is_nothing(value, source) and value != [] for value in _values_by(rules, row, row))
+
+
+def _is_unfinished(row: Mapping[str, Any], source: Source) -> bool:
     finished = (rule.field for rule in source.finished if _holds(rule.when, row))
     return any(all(value in (None, "") for value in values_at(row, path, row)) for path in finished)
 

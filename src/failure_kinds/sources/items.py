@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from .decoding import UnreadableError
-from .json_stream import JsonStream, JsonStreamError
-from .source import DOCUMENT
+from .json_stream import LONGEST_ITEM, JsonStream, JsonStreamError
+from .source import DOCUMENT, LINES
 from .zip_members import DAMAGES, member_names, open_member
 
 if TYPE_CHECKING:
@@ -40,18 +41,18 @@ def items_in(stream: IO[bytes], layout: Layout, wanted: AbstractSet[str], header
     Raises:
         JsonStreamError: The file isn't JSON to its end.
     """
-    json_stream = JsonStream(stream)
     if layout.lists:
-        yield from _listed_ids(json_stream.value(), layout)
+        yield from _listed_ids(JsonStream(stream).value(), layout)
+    elif layout.rows == LINES:
+        lines = enumerate(iter(partial(stream.readline, LONGEST_ITEM), b""), start=1)
+        yield from ((f"{number}", line) for number, line in lines if line.strip())
     elif layout.rows == DOCUMENT:
+        json_stream = JsonStream(stream)
         yield None, json_stream.value()
         if json_stream.peek():
             raise JsonStreamError("more than one JSON value")
     else:
-        path = layout.rows.removesuffix("[]")
-        keys = path.split(".") if path else []
-        for number, text in enumerate(_members(json_stream, keys, wanted, header)):
-            yield f"{path}[{number}]", text
+        yield from _members(JsonStream(stream), layout.rows, wanted, header)
 
 
 def items_in_zip(file: zipfile.ZipFile, layout: Layout, wanted: AbstractSet[str], header: Header) -> Iterator[Item]:
@@ -78,14 +79,25 @@ def _header_member(file: zipfile.ZipFile, name: str, wanted: AbstractSet[str]) -
         return {}  # its rows can be read without it
 
 
-def _members(stream: JsonStream, keys: list[str], wanted: AbstractSet[str], header: Header) -> Iterator[bytes]:
+def _members(stream: JsonStream, rows: str, wanted: AbstractSet[str], header: Header) -> Iterator[Item]:
+    """The members of a list, as in `results.runs[]`."""
+    path = rows.removesuffix("[]")
+    found = False
+    for _ in _steps_to(stream, path.split(".") if path else [], wanted, header):
+        found = True
+        yield from ((f"{path}[{number}]", stream.value()) for number, _ in enumerate(stream.members()))
+    if not found:
+        raise JsonStreamError(f"there is no list {path}")
+
+
+def _steps_to(stream: JsonStream, keys: list[str], wanted: AbstractSet[str], header: Header) -> Iterator[None]:
+    """Step to a value within objects."""
     if not keys:
-        for _ in stream.members():
-            yield stream.value()
+        yield
         return
     for key in _keys(stream, {keys[0], *wanted}):
         if key == keys[0]:
-            yield from _members(stream, keys[1:], frozenset(), header)
+            yield from _steps_to(stream, keys[1:], frozenset(), header)
         else:
             header[key] = _plain(stream.value())
 

@@ -60,7 +60,7 @@ def readings(source: Source) -> Iterator[tuple[str, str]]:
         "score": [_with_values(path_text(rule.field), rule.values) for rule in source.score],
         "failed, without a name": [_where(path_text(rule.field), rule.when) for rule in source.failed],
         "unfinished if missing": [_where(path_text(rule.field), rule.when) for rule in source.finished],
-        "left out if true": [path_text(path) for path in source.omitted],
+        "left out": [_where(path_text(rule.field), rule.when) for rule in source.omitted],
         "implied": [_target_text(said) for said in source.implied.values()],
         "carried along": [
             f"{name}: {path_text(path)}" for paths in (source.carry, source.carry_file) for name, path in paths.items()

@@ -59,7 +59,7 @@ def source_from(data: Mapping[str, Any], find: Callable[[str], Source]) -> Sourc
         score=tuple(map(_score_rule, _list(data, "score"))),
         failed=_field_rules(data, "failed"),
         finished=_field_rules(data, "finished"),
-        omitted=_paths(data, "omitted"),
+        omitted=_field_rules(data, "omitted"),
         no_failure=frozenset(_list(data, "no_failure")),
         implied=FrozenDict(
             {

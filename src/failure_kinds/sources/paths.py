@@ -1,4 +1,4 @@
-"""Paths to the values of a row: `a.b`, `steps[].error` for each member of a list, `events[current]` for a named one."""
+"""Paths to the values of a row: `a.b`, `steps[].error` and `steps[-1]` in lists, `events[current]` by a name."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-__all__ = ["EVERY", "ROW", "Path", "Step", "is_path", "parse_path", "path_text", "values_at"]
+__all__ = ["EVERY", "LAST", "ROW", "Path", "Step", "is_path", "parse_path", "path_text", "values_at"]
 
 EVERY: Final = ""
 """The selector of a step to every member of a list."""
+
+LAST: Final = "-1"
+"""The selector of a step to the last member of a list."""
 
 ROW: Final = "."
 """The path to the row itself."""
@@ -27,8 +30,8 @@ class Step(NamedTuple):
 
     Attributes:
         key: The key in an object.
-        selector: None where the value there is meant itself; `EVERY` for every member of the list there; otherwise the
-            field of the row that says which member of the object there is meant.
+        selector: None where the value there is meant itself; `EVERY` or `LAST` for members of the list there; otherwise
+            the field of the row that says which member of the object there is meant.
     """
 
     key: str
@@ -70,8 +73,9 @@ def values_at(value: Any, path: Path, row: Mapping[str, Any]) -> Iterator[Any]:
     found = value[key]
     if selector is None:
         chosen = [found]
-    elif selector == EVERY:
-        chosen = found if isinstance(found, list) else []
+    elif selector in (EVERY, LAST):
+        members = found if isinstance(found, list) else []
+        chosen = members[-1:] if selector == LAST else members
     else:
         name = row.get(selector)
         chosen = [found[name]] if isinstance(found, Mapping) and isinstance(name, str) and name in found else []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Final, Union
 
 import msgspec
 
-from .paths import EVERY, ROW, Path, Step, parse_path
+from .paths import EVERY, LAST, ROW, Path, Step, parse_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -18,6 +18,7 @@ __all__ = ["paths_read", "row_type"]
 # What msgspec takes beside a struct, or beside a list of them.
 _Other = Union[list[Any], str, int, float, bool, None]  # noqa: UP007
 _NoList = Union[dict[str, Any], str, int, float, bool, None]  # noqa: UP007
+_OF_LISTS: Final = frozenset({EVERY, LAST})
 
 
 def __dir__() -> list[str]:
@@ -42,11 +43,12 @@ def paths_read(source: Source, shown: Collection[Path] = ()) -> tuple[Path, ...]
     paths += [(*within, *path) for within, inner in nested for path in paths_read(inner)]
     paths += [(*place, *path) for place in sorted(places, key=str) for path in beside]
     paths += [rule.field for rule in source.score]
-    paths += [rule.field for rule in (*source.failed, *source.finished)] + list(source.omitted)
+    paths += [rule.field for rule in (*source.failed, *source.finished, *source.omitted)]
     conditions = [rule.when for rule in source.kind] + [rule.when for rule in source.stage]
-    conditions += [rule.when for rule in (*source.failed, *source.finished)]
+    conditions += [rule.when for rule in (*source.failed, *source.finished, *source.omitted)]
     paths += [path for condition in conditions for path in _named_in(condition)]
-    paths += [(Step(step.selector),) for path in paths for step in path if step.selector]
+    selectors = {step.selector for path in paths for step in path} - _OF_LISTS
+    paths += [(Step(selector),) for selector in sorted(filter(None, selectors))]
     paths += shown
     return tuple(dict.fromkeys(path for path in paths if path and not any(_is_within(path, whole) for whole in shown)))
 
@@ -86,11 +88,9 @@ def _type_of(reached: dict[str | None, list[Path]], leaf: Any) -> Any:
         return leaf
     if set(ways) == {None}:
         return Union[row_type(ways[None], leaf), _Other]  # noqa: UP007
-    if set(ways) == {EVERY}:
-        member: Any = Union[row_type(ways[EVERY], leaf), _Other]  # noqa: UP007
+    member: Any = Union[row_type((path for paths in ways.values() for path in paths), leaf), _Other]  # noqa: UP007
+    if ways.keys() <= _OF_LISTS:
         return Union[list[member], _NoList]  # noqa: UP007
-    if None not in ways and EVERY not in ways:
-        below = [path for paths in ways.values() for path in paths]
-        named: Any = Union[row_type(below, leaf), _Other]  # noqa: UP007
-        return Union[dict[str, named], _Other]  # noqa: UP007
+    if ways.keys().isdisjoint({None, *_OF_LISTS}):
+        return Union[dict[str, member], _Other]  # noqa: UP007
     return Any

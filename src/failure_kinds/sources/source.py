@@ -184,7 +184,7 @@ class Source(NamedTuple):
         score: Where the score may stand, likewise.
         failed: Fields that say that a rollout failed, without a name: they are neither missing, null, false nor empty.
         finished: Fields that say so by being missing, null or empty.
-        omitted: Fields that say that a rollout was left out: they are true.
+        omitted: Fields that say that a rollout was left out: as for `failed`.
         no_failure: Values that say that nothing failed, beside null, false, zero and empty text.
         implied: Kind -> what it implies, wherever it was named.
         carry: What is carried along: name -> field of the row.
@@ -208,7 +208,7 @@ class Source(NamedTuple):
     score: tuple[ScoreRule, ...]
     failed: tuple[FieldRule, ...]
     finished: tuple[FieldRule, ...]
-    omitted: tuple[Path, ...]
+    omitted: tuple[FieldRule, ...]
     no_failure: frozenset[str]
     implied: Mapping[str, Target]
     carry: Mapping[str, Path]
