@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from failure_kinds.failure_class import FailureClass
 from failure_kinds.report_model import (
     Account,
@@ -40,7 +42,7 @@ def label(
 def account(**counts: int) -> Account:
     """An account that adds up."""
     kinds = "failures", "without_failure", "unlabelled", "omitted", "unreadable", "blank"
-    given = {kind: counts.get(kind, 0) for kind in kinds}
+    given: dict[str, Any] = {kind: counts.get(kind, 0) for kind in kinds}
     return Account(**given, lines=sum(given.values()), expected=None, unaccounted=None, unreadable_lines=())
 
 

@@ -213,6 +213,16 @@ class TestEffectiveDifferences:
             (("(other namespaced name)",), (None, *range(400, 600))),
         ]
 
+    # A retired name beside the kind that it is read as: only one of them is called as recorded.
+    @hypothesis.example(
+        FailureClassificationConfig(),
+        FailureClassificationConfig(
+            non_policy_reporting_kind_by_failure_kind={
+                "agent_command_not_allowed": "judge_unparseable",
+                "judge_unparseable": "agent_command_not_allowed",
+            }
+        ),
+    )
     @hypothesis.settings(max_examples=30)
     @given(configs, configs)
     def test_are_all_that_answers_differ_in_and_nothing_else(

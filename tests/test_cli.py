@@ -25,7 +25,7 @@ from failure_kinds.cli import console
 if TYPE_CHECKING:
     from typer.testing import Result
 
-COMMANDS = ["list", "show", "explain", "check", "diff", "report", "schema", "constants"]
+COMMANDS = ["list", "show", "explain", "check", "diff", "report", "schema", "constants", "sources"]
 MODULES = ["cli", *(f"cli.{name}" for name in ("app", "console", "descriptions", "files", "options", "vocabulary"))]
 
 

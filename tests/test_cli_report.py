@@ -244,7 +244,7 @@ class TestSources:
         [
             (
                 ["run/a.log"],
-                "failure-kinds: run/a.log: no source fits; its rows have the fields id, status; --source says what it is\n",
+                "run/a.log: no source fits; its rows have the fields id, status; --source says what it is\n",
             ),
             (
                 ["run/sum.json", "--source", "own.yaml"],
@@ -254,7 +254,7 @@ class TestSources:
                 ["run/a.log", "--source", "harbour"],
                 "'harbour': there is no source of this name, and no such file; did you mean 'harbor'?\n",
             ),
-            (["run/a.log", "--source", "run/a.log"], "run/a.log:1:"),
+            (["run/a.log", "--source", "run/a.log"], "run/a.log:2:1: not valid YAML"),
         ],
     )
     def test_what_is_refused_is_said_without_a_traceback(self, arguments: list[str], said: str, folder: Path) -> None:

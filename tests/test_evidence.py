@@ -183,12 +183,12 @@ class TestGymRows:
         events = {"e1": {"boundary": "model", "failure_kind": "model_request_error", "http_status": 429}}
         assert evidence({"reward": 1.0, "_ng_failure_events": events}, GYM).outcome == WITHOUT
 
-    @pytest.mark.parametrize("boundary", ["agent", "harness", "environment", "resources_server", None])
-    def test_the_status_of_another_call_than_a_models_is_no_evidence(self, boundary: str | None) -> None:
+    @pytest.mark.parametrize("boundary", ["agent", "harness", "environment", "resources_server", 5])
+    def test_the_status_of_another_call_than_a_models_is_no_evidence(self, boundary: object) -> None:
         event = {"boundary": boundary, "failure_kind": "agent_request_failed", "http_status": 503}
         row = {"_ng_failure_id": "e", "_ng_failure_events": {"e": event}}
         assert found(row, GYM) == (FAILURE, "agent_request_failed", None, None, None)
-        assert evidence({"http_status": 503, "reward": 0.0}, GYM).outcome == WITHOUT
+        assert evidence({"boundary": boundary, "http_status": 503, "reward": 0.0}, GYM).outcome == WITHOUT
 
     def test_an_event_without_a_kind_leaves_the_class(self) -> None:
         event = {"boundary": "model", "http_status": 503}
@@ -210,15 +210,19 @@ class TestGymRows:
         row = {"_ng_failure_class": "x", "failure": odd, "_ng_failure_id": "e", "_ng_failure_events": odd}
         assert evidence(row, GYM).failure_kind == "x"
 
-    @pytest.mark.parametrize("name", [None, 5, ["e"], "other"])
-    def test_a_name_of_an_event_that_is_none_is_passed_over(self, name: object) -> None:
+    def test_nor_is_that_of_a_delivery(self) -> None:
+        row = {"source": "collector", "delivery": "sent", "http_status": 503, "failure": {"failure_kind": "x"}}
+        assert found(row, GYM) == (FAILURE, "x", None, None, None)
+
+    @pytest.mark.parametrize("name", [5, ["e"], "other"])
+    def test_the_name_of_an_event_that_is_not_there_says_that_something_failed(self, name: object) -> None:
         events = {"e": {"failure_kind": "session_lost"}}
-        assert evidence({"_ng_failure_id": name, "_ng_failure_events": events}, GYM).outcome == WITHOUT
+        assert found({"_ng_failure_id": name, "_ng_failure_events": events}, GYM)[:2] == (UNLABELLED, None)
 
     def test_a_rollout_that_was_left_out(self) -> None:
         row = {"_ng_failure_class": "kill_shaped", "_ng_omitted_rollout": True}
         assert evidence(row, GYM, "_ng_failure_class") == Evidence(OMITTED, None, None, None, None, None, False, None)
-        assert evidence({**row, "_ng_omitted_rollout": "yes"}, GYM).outcome == FAILURE
+        assert evidence({**row, "_ng_omitted_rollout": False}, GYM).outcome == FAILURE
 
     def test_every_row_of_the_sample_records_a_failure(self) -> None:
         rows = [json.loads(line) for line in (DATA / "gym_failures.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -341,6 +345,42 @@ stage: [stage]
         steps = [{"type": None, "stage": "seed"}, {"type": "session_lost"}]
         assert found({"steps": steps, "stage": "agent"}, own)[:3] == (FAILURE, "session_lost", "agent")
         assert found({"steps": steps[:1], "type": "x", "stage": "agent"}, own)[:3] == (FAILURE, "x", "seed")
+
+
+class TestRowsWithinRows:
+    """Objects that are rows of another source, which says what they mean."""
+
+    OWN = own_source("""
+kind:
+  - {source: harbor, within: "trials[-1]", when: {none: [skip]}}
+  - {field: status, values: {lost: session_lost}}
+stage: [stage]
+policy: [policy]
+""")
+    TRIAL = {"exception_info": {"exception_type": "AgentTimeoutError"}}
+
+    def test_the_kind_and_the_stage_are_those_of_the_other_source(self) -> None:
+        row = {"trials": [{"exception_info": {"exception_type": "CancelledError"}}, self.TRIAL], "status": "lost"}
+        assert found(row, self.OWN) == (FAILURE, "agent_timeout", "agent", None, None)
+        assert evidence_in(row, self.OWN)[1] == "AgentTimeoutError"
+
+    def test_what_the_row_says_itself_counts_first(self) -> None:
+        row = {"trials": [{**self.TRIAL, "stage": "cleanup"}], "stage": "seed", "policy": False}
+        assert found(row, self.OWN) == (FAILURE, "agent_timeout", "seed", None, False)
+
+    def test_a_value_that_it_does_not_map_is_unmapped(self) -> None:
+        got = evidence({"trials": [{"exception_info": {"exception_type": "OddError"}}]}, self.OWN)
+        assert (got.outcome, got.failure_kind, got.unmapped) == (FAILURE, None, "OddError")
+
+    @pytest.mark.parametrize("trials", [None, [], [None], [5], ["x"], [{}], {"a": 1}, [{"exception_info": None}]])
+    def test_where_it_says_nothing_the_next_rule_does(self, trials: object) -> None:
+        assert evidence({"trials": trials, "status": "lost"}, self.OWN).failure_kind == "session_lost"
+
+    def test_the_rule_may_ask_for_something(self) -> None:
+        assert evidence({"trials": [self.TRIAL], "skip": 1}, self.OWN).outcome == WITHOUT
+
+    def test_a_change_of_the_other_source_changes_the_digest(self) -> None:
+        assert self.OWN.digest != own_source("kind: [{source: inspect}]").digest
 
 
 class TestPhases:

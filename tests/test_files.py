@@ -142,7 +142,7 @@ class Failing(io.RawIOBase):
 class TestLookingAhead:
     @pytest.mark.parametrize("size", [0, 1, 44, 1000])
     def test_the_bytes_that_were_looked_at_are_read_again(self, size: int) -> None:
-        head, stream = look_ahead(io.BufferedReader(io.BytesIO(ROWS)), size)  # type: ignore[arg-type]  # it is raw enough
+        head, stream = look_ahead(io.BufferedReader(io.BytesIO(ROWS)), size)
         assert (head, stream.read()) == (ROWS[:size], ROWS)
 
     @pytest.mark.parametrize("error", [OSError("damaged"), EOFError("damaged")])

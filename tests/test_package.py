@@ -204,7 +204,7 @@ def test_the_screens_of_the_readme_are_what_the_command_prints() -> None:
     """A line of three dots stands for any lines."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     screens = re.findall(r"^```console\n\$ failure-kinds (.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)
-    assert len(screens) == 2
+    assert len(screens) == readme.count("```console\n$ failure-kinds ") > 0
     for command, screen in screens:
         printed = subprocess.run(
             [sys.executable, "-m", "failure_kinds", *command.split()],

@@ -15,8 +15,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 USE = (
     "import failure_kinds as f; r = f.get_registry(); "
-    "from failure_kinds.sources import failure_kind_of; "
-    "print(f.__file__, len(r.kinds), f.classify_failure(f.AGENT_TIMEOUT).value, r.digest, failure_kind_of(ConnectionRefusedError()))"
+    "from failure_kinds.sources import failure_kind_of; print(f.__file__, len(r.kinds), "
+    "f.classify_failure(f.AGENT_TIMEOUT).value, r.digest, failure_kind_of(ConnectionRefusedError()))"
 )
 
 

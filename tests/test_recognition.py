@@ -35,6 +35,16 @@ def shape(document: str | None, alone: bool, *lines: str) -> Shape:
     return Shape(fields, alone, tuple(frozenset(line.split()) for line in lines))
 
 
+def looks(content: bytes) -> Shape:
+    """What a file looks like, without the fields of any key at its top, and wherever it ends."""
+    found = shape_of(content)
+    document, *lines = (
+        None if fields is None else frozenset(field for field in fields if field[:1] != "*")
+        for fields in (found.document, *found.lines)
+    )
+    return Shape(document, found.alone, tuple(fields for fields in lines if fields is not None))
+
+
 class TestShapes:
     @pytest.mark.parametrize(
         ("content", "expected"),
@@ -43,7 +53,8 @@ class TestShapes:
             (b'{"a": 1}\n{"b": 2}\n', shape("a", False, "a", "b")),
             (b'{"a": 1}\r\n{"b": 2}\r\n', shape("a", False, "a", "b")),
             (b'\n\n{"a": 1}\n\n{"b": 2}', shape("a", False, "a", "b")),
-            (b'{"a": {"b": 1}}\n{"c": [{"d": 1}, {"e": [1]}]}', shape("a a.b", False, "a a.b", "c c[] c[].d c[].e c[].e[]")),
+            (b'{"a": {"b": 1}}\n{"c": [{"d": 1}, {"e": [1]}]}',
+             shape("a a.b", False, "a a.b", "c c[] c[].d c[].e c[].e[]")),
             # a field that is null doesn't count
             (b'{"a": null, "b": [null], "c": {"d": null}}', shape("b b[] c", True, "b b[] c")),
             # an object on one line may be a document as well as a line
@@ -79,17 +90,18 @@ class TestShapes:
         ],
     )  # fmt: skip
     def test_what_a_file_looks_like(self, content: bytes, expected: Shape) -> None:
-        assert shape_of(content) == expected
-        assert shape_of(b"\xef\xbb\xbf" + content) == expected  # a byte order mark changes nothing
+        assert looks(content) == expected
+        assert looks(b"\xef\xbb\xbf" + content) == expected  # a byte order mark changes nothing
 
     def test_a_first_row_that_is_longer_than_what_is_looked_at(self) -> None:
         content = b'{"a": 1, "text": "' + b"x" * HEAD + b'", "b": 2}\n'
-        assert shape_of(content[:HEAD]) == shape("a text", True, "a text")
+        assert looks(content[:HEAD]) == shape("a text", True, "a text")
+        assert shape_of(content[:HEAD]).cut_off
 
     def test_a_document_that_is_longer_has_no_lines(self) -> None:
         content = json.dumps({"rows": [{"a": "x" * 1000}] * 2000}, indent=1).encode()
-        assert shape_of(content[:HEAD]) == shape("rows rows[] rows[].a", True)
-        assert shape_of((b'{"rows": [\n{"a": 1}\n,' + b" " * HEAD)[:HEAD]) == shape("rows rows[] rows[].a", True)
+        assert looks(content[:HEAD]) == shape("rows rows[] rows[].a", True)
+        assert looks((b'{"rows": [\n{"a": 1}\n,' + b" " * HEAD)[:HEAD]) == shape("rows rows[] rows[].a", True)
 
     def test_the_first_lines_tell_enough(self) -> None:
         content = b"".join(b'{"a%d": 1}\n' % number for number in range(60))
@@ -97,8 +109,15 @@ class TestShapes:
 
     def test_what_lies_deep_within_is_not_looked_at(self) -> None:
         content = b'{"a": {"b": {"c": {"d": {"e": 1}}}}}'
-        assert shape_of(content).document == {"a", "a.b", "a.b.c", "a.b.c.d"}
-        assert shape_of(b'{"a": ' + b"[" * HEAD).document == {"a", "a[]", "a[][]", "a[][][]"}
+        assert looks(content) == shape("a a.b a.b.c a.b.c.d", True, "a a.b a.b.c a.b.c.d")
+        assert looks(b'{"a":\n' + b"[" * HEAD) == shape("a a[] a[][] a[][][]", True)
+
+    def test_a_star_stands_for_any_key_at_the_top(self) -> None:
+        content = b'{"2026_demo.eval": {"version": 2, "eval": {"task": "demo"}}, "other.eval": null}'
+        assert shape_of(content).document == frozenset({
+            "2026_demo.eval", "2026_demo.eval.version", "2026_demo.eval.eval", "2026_demo.eval.eval.task",
+            "*", "*.version", "*.eval", "*.eval.task",
+        })  # fmt: skip
 
     def test_a_zip_file_is_its_members(self) -> None:
         packed = io.BytesIO()

@@ -140,6 +140,8 @@ no name                     unknown            1   0.8%          0   0.0%       
 
 Made with
 
+Sources: nemo_gym 0123456789ab, harbor ba9876543210.
+
 Vocabulary 1.0.0, digest 3f9a1c7e2b40.
 
 Files: run/rollouts.jsonl, run/rollouts_failures.jsonl.gz.

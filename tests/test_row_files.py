@@ -37,7 +37,7 @@ def kind_of(row: Any) -> Any:
 def read(content: bytes) -> tuple[list[Any], list[tuple[int, str]], int, int]:
     """The kinds that were read, the unreadable lines with why, and how many lines there were and blank ones."""
     unreadable: list[tuple[int, str]] = []
-    stream: Any = io.BufferedReader(io.BytesIO(content))  # type: ignore[arg-type]  # it is raw enough
+    stream: Any = io.BufferedReader(io.BytesIO(content))
     rows = LineRows(stream, DECODER, lambda line, reason: unreadable.append((line, reason)))
     kinds = [kind_of(row) for row in rows]
     assert rows.place is None
@@ -64,6 +64,7 @@ def read(content: bytes) -> tuple[list[Any], list[tuple[int, str]], int, int]:
         (b'{"failure_kind": "a \\" NaN \\\\", "y": NaN}\n', ['a " NaN \\']),
         (b'{"failure_kind": "a\\ud800", "y": 1.5}\n', ["a\ud800"]),
         (b'{"failure_kind": 1.5, "y": "\\ud800"}\n', [1.5]),
+        (b'{"failure_kind": "\\ud800", "stage": NaN, "policy": 1.5, "score": 1e999}\n', ["\ud800"]),
         (b'{"failure_kind": 123456789012345678901234567890}\n', [123456789012345678901234567890]),
         (b"{}\n", [None]),
     ],
@@ -127,7 +128,7 @@ def test_what_is_read_may_fill_the_whole_of_what_is_allowed() -> None:
 
 def test_a_mark_is_passed_over_at_the_start_of_a_file_alone() -> None:
     for from_start, expected in ((True, ["a"]), (False, [])):
-        stream: Any = io.BufferedReader(io.BytesIO(b'\xef\xbb\xbf{"failure_kind": "a"}'))  # type: ignore[arg-type]
+        stream: Any = io.BufferedReader(io.BytesIO(b'\xef\xbb\xbf{"failure_kind": "a"}'))
         rows = LineRows(stream, DECODER, lambda *_: None, from_start=from_start)
         assert [kind_of(row) for row in rows] == expected
 
@@ -159,7 +160,7 @@ def test_the_rows_of_a_value_are_those_of_its_json() -> None:
 
 def test_what_a_damaged_file_holds_before_the_damage_is_read() -> None:
     packed = gzip.compress(b'{"failure_kind": "a"}\n' * 3)[:-1]
-    stream = io.BufferedReader(gzip.GzipFile(fileobj=io.BytesIO(packed)))  # type: ignore[arg-type]  # it is raw enough
+    stream: Any = io.BufferedReader(gzip.GzipFile(fileobj=io.BytesIO(packed)))
     unreadable: list[tuple[int, str]] = []
     rows = LineRows(stream, DECODER, lambda *line: unreadable.append(line))
     kinds = [kind_of(row) for row in rows]
@@ -191,7 +192,7 @@ class TestItems:
         assert unreadable == []
 
     def test_what_is_no_row_is_counted_with_its_number(self) -> None:
-        items = [("a", b"5"), ("b", UnreadableError("it is damaged")), ("c", b"{}"), ("d", b"")]
+        items: list[Item] = [("a", b"5"), ("b", UnreadableError("it is damaged")), ("c", b"{}"), ("d", b"")]
         assert self.read(*items) == (
             [(3, "c", None)],
             [(1, "it is a number, not an object"), (2, "it is damaged"), (4, "it isn't JSON")],
@@ -211,7 +212,7 @@ class TestTypes:
     """A row's type takes whatever stands in a field, and holds what the paths lead to."""
 
     PATHS = tuple(
-        map(parse_path, ("a", "b.c", "b.d.e", "f[].g", "h[i].j", "i", "k.l", "k", "m.n", "m[].n", "o[i].p", "o.q"))
+        map(parse_path, ("a", "b.c", "b.d.e", "f[].g", "h[i].j", "i", "k.l", "k", "m.n", "m[-1].n", "o[i].p", "o.q"))
     )
 
     @given(

@@ -393,9 +393,6 @@ MISTAKES = {
     "layouts: {it: {rows: 'a[].b'}}": [
         (4, 22, "'a[].b' is no place of rows; write lines, document, or a list such as `samples[]`")
     ],
-    "layouts: {it: {members: x.json}}": [
-        (4, 15, "members of a zip file aren't read line by line; say what their `rows` are")
-    ],
     "layouts: {It: {}}": [
         (4, 11, "'It' is no name; use lower-case letters, digits and underscores, a letter first")
     ],
@@ -414,7 +411,15 @@ MISTAKES = {
     "fallback: 1": [(4, 11, "'1' is no flag; write true or false")],
     "titel: x": [(4, 1, "unknown key 'titel'; did you mean 'title'?")],
     "failed: {a: b}": [(4, 1, "field is missing"), (4, 10, "unknown key 'a'; it is one of field, when")],
-    "omitted: {a: b}": [(4, 10, "a list (`[a, b]`) is needed here, not a mapping")],
+    "layouts: {it: {files: {a: b}}}": [(4, 23, "a list (`[a, b]`) is needed here, not a mapping")],
+    "kind: [{source: harbour, within: [a]}]": [(4, 17, "there is no source 'harbour'; did you mean 'harbor'?")],
+    "kind: [{source: harbor, values: {}}]": [
+        (4, 8, "harbor itself says what its rows mean; say no more than `within` and `when` beside it")
+    ],
+    "kind: [{source: zzz}]": [(4, 17, f"there is no source 'zzz'; it is one of {', '.join(bundled_sources())}")],
+    "kind: [{within: a}]": [
+        (4, 8, "a name is read from a `field`, or by the `source` that describes the objects; say one")
+    ],
     "no_failure: ['']": [(4, 14, "text is needed here, not nothing")],
     "kind: &a [b]": [],
 }  # fmt: skip

@@ -102,13 +102,23 @@ def test_pythons_own_reader_reads_the_same(method: int) -> None:
 
 
 @every_method
+def test_lines_in_members(method: int, tmp_path: Path) -> None:
+    own = own_source("layouts: {log: {members: [x]}}\nkind: [{field: kind, vocabulary: true}]")
+    content = zip_of(("x", b'{"kind": "a"}\n\n5\n{"kind": "b"}'), method=method)
+    assert read(tmp_path, content, own) == (
+        [(1, "x:1", "a", None), (3, "x:4", "b", None)],
+        [(2, "it is a number, not an object")],
+    )
+
+
+@every_method
 def test_members_of_lists_in_members(method: int, tmp_path: Path) -> None:
     content = zip_of(
         ("part1.json", b'{"rows": [{"kind": "a"}, {"kind": "b"}]}'), ("part2.json", b'{"x": 1}'), method=method
     )
     assert read(tmp_path, content, LISTS) == (
         [(1, "part1.json:rows[0]", "a", None), (2, "part1.json:rows[1]", "b", None)],
-        [],
+        [(3, "part2.json: there is no list rows")],
     )
 
 

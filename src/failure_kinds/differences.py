@@ -88,6 +88,7 @@ def _names_treated_alike(old: FailureRegistry, new: FailureRegistry) -> Iterator
 def _said_of(recorded: str | None, config: FailureClassificationConfig, labels: Container[object]) -> Iterator[object]:
     """All that the rules of a configuration know of a name."""
     kind = config.rules.kind(recorded)
+    yield kind == recorded  # or else it isn't called as recorded
     yield kind if kind != recorded or kind in labels else ""
     yield is_namespaced(kind)
     yield kind in config.by_failure_kind

@@ -93,13 +93,11 @@ def _keys_beside(path: tuple[str | int, ...], model: type[BaseModel]) -> list[st
 
 def _below(annotation: Any, step: str | int) -> Any:
     """What a key or a position leads to, from what a field holds."""
-    for part in _parts(annotation):
-        if isinstance(part, type):
-            if step in _fields(part):
-                return _fields(part)[str(step)]
-        elif inner := get_args(part):
-            return inner[1] if get_origin(part) is Mapping else inner[0]
-    return None
+    part = _parts(annotation)[0]
+    if isinstance(part, type):
+        return _fields(part)[str(step)]
+    inner = get_args(part)
+    return inner[1] if get_origin(part) is Mapping else inner[0]
 
 
 def _parts(annotation: Any) -> list[Any]:

@@ -123,7 +123,8 @@ def scan_file(
             if on_progress is not None:
                 on_progress(file.position, file.size)
 
-        of_file = by in source.carry_file and by not in source.carry and layout.rows != LINES
+        has_header = layout.rows != LINES or bool(layout.members)
+        of_file = has_header and by in source.carry_file and by not in source.carry
         reader = EvidenceReader(source, None if of_file else by)
         scan = scan_rows(file.rows, reader, known, on_row, piece_read)._replace(source=source.name, layout=layout.name)
         if of_file:

@@ -259,7 +259,9 @@ def _groups(report: FailureReport) -> tuple[Sentence | Table, ...]:
 
 
 def _made_with(report: FailureReport) -> tuple[Sentence, ...]:
+    sources = ", ".join(f"{source.source} {source.digest}" for source in report.sources)
     return (
+        *((("Sources: ", Name(sources), "."),) if sources else ()),
         ("Vocabulary ", Name(report.vocabulary_version), ", digest ", Name(report.digest), "."),
         ("Files: ", files_named(report.files), "."),
     )

@@ -22,12 +22,13 @@ def __dir__() -> list[str]:
 def list_sources(context: typer.Context, as_json: Json = False) -> None:
     """List the tools whose logs are read.
 
-    Each is described by a YAML file. For a tool that isn't here, write one of your own, and name it with --source.
+    Each is described by a YAML file. For a tool that isn't here, write one of your own, and name it to the command
+    `report` with --source.
 
     Examples:
         failure-kinds sources
+        failure-kinds sources --json
         failure-kinds sources show harbor
-        failure-kinds report out.json --source my_tool.yaml
     """
     if context.invoked_subcommand is not None:
         return

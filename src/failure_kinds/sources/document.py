@@ -107,8 +107,8 @@ class _Section(BaseModel):
 class FileConditionSection(_Section):
     """Which fields a file has that aren't null.
 
-    They are those of the document, with `[]` for the members of a list (`samples[].id`); those of some line; or the
-    members of the zip file.
+    They are those of the document, with `[]` for the members of a list (`samples[].id`) and `*` for any key at its top;
+    those of some line; or the members of the zip file.
     """
 
     all: Texts = _list("All of these.")
@@ -146,12 +146,6 @@ class LayoutSection(_Section):
     repeats: Text | None = Field(
         default=None, description="Which other file holds its rows as well: it isn't read where a folder is named."
     )
-
-    @model_validator(mode="after")
-    def _says_what_members_are(self) -> "LayoutSection":
-        if self.members and self.rows == LINES and not self.lists:
-            raise refuse("members of a zip file aren't read line by line; say what their `rows` are")
-        return self
 
 
 RowCondition = Annotated[RowConditionSection, LAID_OVER]

@@ -33,23 +33,25 @@ class Shape(NamedTuple):
 
     Attributes:
         document: The fields of the JSON value that it begins with, as paths; None if it begins with none. `[]` stands
-            for the members of a list. A field that is null doesn't count.
+            for the members of a list, and `*` for any key at the top. A field that is null doesn't count.
         alone: Whether nothing follows that value.
         lines: The fields of each of the first lines that are objects.
         members: The names of the members, if it is a zip file.
+        cut_off: Whether that value goes on behind what was looked at.
     """
 
     document: frozenset[str] | None = None
     alone: bool = False
     lines: tuple[frozenset[str], ...] = ()
     members: frozenset[str] | None = None
+    cut_off: bool = False
 
     @property
     def fields(self) -> list[str]:
         """The fields at the top of its rows, in order: of a list, those of its members."""
         shown = self.lines or (() if self.document is None else (self.document,))
         names = {field.removeprefix("[].") for fields in shown for field in fields}
-        return sorted(name for name in names if "." not in name and "[" not in name)
+        return sorted(name for name in names - {"*"} if "." not in name and "[" not in name)
 
 
 class Recognised(NamedTuple):
@@ -92,7 +94,7 @@ def recognise(shape: Shape, sources: Iterable[Source], *, named: bool = True) ->
     candidates = list(sources)
     fitting = [found for source in candidates for found in _layouts_that_fit(shape, source)]
     fitting = [found for found in fitting if not found.source.fallback] or fitting
-    if not fitting and (shape.members is None and not shape.fields and not shape.lines):
+    if not fitting and not (shape.members or shape.lines or shape.fields or "*" in (shape.document or ())):
         # There is nothing to go by, and there may be nothing in it.
         fallbacks = [source for source in candidates if source.fallback]
         fitting = [Recognised(source, layout) for source in fallbacks for layout in _of_nothing(shape, source)]
@@ -136,7 +138,9 @@ def _is_possible(shape: Shape, layout: Layout) -> bool:
     if layout.rows == LINES and not layout.lists:
         return bool(shape.lines)
     is_list = layout.rows.endswith("[]")
-    return shape.document is not None and shape.alone and (not is_list or layout.rows in shape.document)
+    return (
+        shape.document is not None and shape.alone and (not is_list or shape.cut_off or layout.rows in shape.document)
+    )
 
 
 def _looked_at(shape: Shape, layout: Layout) -> tuple[frozenset[str], ...]:
@@ -174,7 +178,8 @@ def shape_of(head: bytes) -> Shape:
     if document is not None and not following and b"\n" in text:  # it is one value that is spread over lines,
         is_damaged = following is None and len(head) < HEAD  # unless what it doesn't end in are rows themselves
         lines = [outline for outline in lines if is_damaged and outline[1] == b""]
-    return Shape(document, not following, tuple(fields for fields, _ in lines if fields))
+    rows = tuple(fields for fields, _ in lines if fields)
+    return Shape(document, not following, rows, cut_off=following is None)
 
 
 def shape_of_zip(file: zipfile.ZipFile) -> Shape:
@@ -192,7 +197,7 @@ def _outline(text: bytes) -> tuple[frozenset[str] | None, bytes | None]:
     try:
         if stream.peek() not in (b"{", b"["):
             return None, b"?"
-        _walk(stream, "", fields, 0)
+        _walk(stream, ("",), fields, 0)
     except CutOffError:
         return frozenset(fields), None
     except JsonStreamError:
@@ -200,18 +205,19 @@ def _outline(text: bytes) -> tuple[frozenset[str] | None, bytes | None]:
     return frozenset(fields), stream.peek()
 
 
-def _walk(stream: JsonStream, path: str, fields: set[str], depth: int) -> None:
-    """Note the fields of the value that comes next. Of a list, the first members tell enough."""
+def _walk(stream: JsonStream, paths: tuple[str, ...], fields: set[str], depth: int) -> None:
+    """Note the fields of the value that comes next, on every path to it. Of a list, the first members tell enough."""
     first = stream.peek()
     if depth < _DEPTH and first == b"{":
         for key in stream.entries():
-            below = f"{path}.{key}" if path else key
+            below = tuple(f"{path}.{key}" for path in paths) if depth else (key, "*")
             if stream.peek() != b"n":  # null
-                fields.add(below)
+                fields.update(below)
             _walk(stream, below, fields, depth + 1)
     elif depth < _DEPTH and first == b"[":
-        fields.add(f"{path}[]")
+        below = tuple(f"{path}[]" for path in paths)
+        fields.update(below)
         for _ in stream.members():
-            _walk(stream, f"{path}[]", fields, depth + 1)
+            _walk(stream, below, fields, depth + 1)
     else:
         stream.skip()

@@ -73,8 +73,8 @@ class Layout(NamedTuple):
         header: The members that may hold what the file says of all its rows; the first that is there does.
         lists: The fields of a document that list ids of rollouts, each of which is a row; the first that holds an id
             counts. Such a row has the fields `list` and `id`, and those of the document that aren't lists.
-        when: Which fields a file has: those of the document, `[]` standing for the members of a list; those of some
-            line; or the members of the zip file.
+        when: Which fields a file has: those of the document, with `[]` for the members of a list and `*` for any key at
+            its top; those of some line; or the members of the zip file.
         aggregate: Why a file holds no rows, and which one to pass instead; None if it does.
         repeats: Which other file holds its rows as well, so that it isn't read where a folder is named; None if none.
     """
