@@ -259,9 +259,10 @@ def _groups(report: FailureReport) -> tuple[Sentence | Table, ...]:
 
 
 def _made_with(report: FailureReport) -> tuple[Sentence, ...]:
-    sources = ", ".join(f"{source.source} {source.digest}" for source in report.sources)
+    named = ((", ", Name(source.source), " ", Name(source.digest)) for source in report.sources)
+    sources = [piece for pieces in named for piece in pieces][1:]
     return (
-        *((("Sources: ", Name(sources), "."),) if sources else ()),
+        *((("Sources: ", *sources, "."),) if sources else ()),
         ("Vocabulary ", Name(report.vocabulary_version), ", digest ", Name(report.digest), "."),
         ("Files: ", files_named(report.files), "."),
     )
