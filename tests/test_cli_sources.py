@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,53 @@ class TestSources:
         assert result.stderr == (
             "'harbour': there is no source of this name, and no such file; did you mean 'harbor'?\n"
         )
+
+
+class TestReport:
+    def test_a_folder_that_mixes_tools_names_each_of_them(self, tmp_path: Path) -> None:
+        cases = {
+            "harbor": "agent_timeout",
+            "inspect": "eval_finished",
+            "swe_bench": "older_versions",
+            "tau2": "ends_that_are_mapped",
+            "nemo_gym": "collector_rows",
+            "openhands": "standardized",
+        }
+        for source, case in cases.items():
+            without = shutil.ignore_patterns("expected.json")
+            shutil.copytree(DATA / "sources" / source / case, tmp_path / source, ignore=without)
+        (tmp_path / "notes.json").write_text('{"written": "by hand"}', encoding="utf-8")
+        report = json.loads(output("report", tmp_path, "--format", "json"))
+        assert {read["source"] for read in report["sources"]} == set(cases)
+        passed_over = {Path(file["file"]).name: file["reason"] for file in report["account"]["passed_over_files"]}
+        assert passed_over["notes.json"] == "no source fits; its rows have the fields written"
+        assert report["classes"]["evaluation"] > 0
+
+    def test_a_file_that_no_source_fits_is_refused_with_its_fields(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.json").write_text('{"written": "by hand"}', encoding="utf-8")
+        result = run("report", tmp_path / "notes.json")
+        assert result.exit_code == 2
+        assert result.stderr == (
+            f"failure-kinds: {tmp_path}/notes.json: no source fits; its rows have the fields written; --source says "
+            "what it is\n"
+        )
+
+    def test_what_a_source_does_not_map_is_counted_under_its_name(self) -> None:
+        case = DATA / "sources" / "tau2" / "ends_that_are_unmapped"
+        report = json.loads(output("report", case / "results.json", "--format", "json"))
+        assert {value["source"] for value in report["unmapped"]} == {"tau2"}
+        assert {(label["label"], label["failure_class"]) for label in report["labels"]} >= {
+            ("too_many_errors", "unknown"), ("unexpected_error", "unknown"),
+        }  # fmt: skip
+
+    def test_a_source_of_ones_own(self, tmp_path: Path) -> None:
+        runs = [{"outcome": "TIMEOUT", "final": True, "ended": 1}, {"outcome": "OK", "final": True, "ended": 1}]
+        (tmp_path / "out.json").write_text(json.dumps({"tool_version": 1, "runs": runs}), encoding="utf-8")
+        own = ("--source", str(MY_TOOL))
+        for sources in (own, ("--source", "auto", *own)):
+            report = json.loads(output("report", tmp_path / "out.json", *sources, "--format", "json"))
+            assert report["sources"][0]["title"] == "My tool"
+            assert report["classes"] == {"evaluation": 0, "model": 1, "unknown": 0}
 
 
 class TestCheck:

@@ -233,10 +233,10 @@ def test_the_tail_of_a_long_table_is_folded_away(rows: int, shown: int, folded: 
 )
 def test_a_name_is_text_wherever_it_stands(name: str, shown: str) -> None:
     source = html_report(sample_report.named(name))
-    assert source.count(f'<code dir="auto">{html.escape(shown, quote=False)}</code>') == 41
+    assert source.count(f'<code dir="auto">{html.escape(shown, quote=False)}</code>') == 43
     page, tame = Page(source), Page(html_report(sample_report.named("!")))
     assert page.elements == tame.elements
-    assert page.texts["code"].count(shown) == 41
+    assert page.texts["code"].count(shown) == 43
 
 
 def test_every_name_is_there() -> None:

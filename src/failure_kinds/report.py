@@ -76,6 +76,7 @@ def report_failures(
 
     Raises:
         OSError: A path means no file, or a file can't be opened.
+        ValueError: The field to split by is none that can be read.
         UnrecognisedError: Of a file that is named itself, no source fits, or several do, or it holds totals.
         VocabularyError: The active registry has to be loaded, and can't be; or a source can't.
     """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from ..files import STANDARD_INPUT, expand_paths
+from ..sources.paths import is_key
 from ..sources.recognition import UnrecognisedError
 from ..sources.source import AUTO, file_patterns
 from .console import console, write
@@ -96,6 +97,9 @@ def report(
     """
     try:
         with ExitStack() as stack:
+            if by is not None and not is_key(by):
+                message = "no field with a quotation mark, a backslash or a control character can be read"
+                raise typer.BadParameter(message, param_hint="--by")
             asked = _Asked(_sources(source or [AUTO], config), config, by)
             read = list(expand_paths(files, file_patterns(asked.sources)))
             own = [*map(str, config or ()), *(name for name in source or () if os.path.isfile(name))]

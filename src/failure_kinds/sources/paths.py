@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-__all__ = ["EVERY", "LAST", "ROW", "Path", "Step", "is_path", "parse_path", "path_text", "values_at"]
+__all__ = ["EVERY", "LAST", "ROW", "Path", "Step", "is_key", "is_path", "parse_path", "path_text", "values_at"]
 
 EVERY: Final = ""
 """The selector of a step to every member of a list."""
@@ -18,6 +18,7 @@ ROW: Final = "."
 """The path to the row itself."""
 
 # Keys with quotation marks, backslashes or control characters can't be fields of the type that rows are decoded as.
+_NO_KEY: Final = re.compile(r'["\\\x00-\x1f]')
 _STEP: Final = re.compile(r'([^.\[\]"\\\x00-\x1f]+)(?:\[([^.\[\]"\\\x00-\x1f]*)\])?')
 
 
@@ -40,6 +41,11 @@ class Step(NamedTuple):
 
 Path = tuple[Step, ...]
 """Steps from a row to a value; none lead to the row itself."""
+
+
+def is_key(text: str) -> bool:
+    """Whether a field of that name can be read."""
+    return _NO_KEY.search(text) is None
 
 
 def is_path(text: str) -> bool:

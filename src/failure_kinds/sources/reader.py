@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from ..spelling import shown
 from .decoding import RowDecoder
 from .evidence import Outcome, evidence_in, text_of
-from .paths import Step, values_at
+from .paths import Step, is_key, values_at
 from .row_types import paths_read
 
 if TYPE_CHECKING:
@@ -43,7 +44,14 @@ class EvidenceReader:
         Args:
             source: How the rows are read.
             by: The field that a report is split by: one that the source carries along, or else a field of the rows.
+
+        Raises:
+            ValueError: No field of that name can be read.
         """
+        if by is not None and not is_key(by):
+            raise ValueError(
+                f"no field with a quotation mark, a backslash or a control character can be read: {shown(by)}"
+            )
         self._source = source
         self._by: tuple[Path, ...] = ()
         if by is not None:
