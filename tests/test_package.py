@@ -27,7 +27,7 @@ COMMAND = sorted(f"cli.{path.stem}" for path in (SOURCE / "cli").glob("*.py") if
 # Each module may import those before it, and none behind it.
 ORDER = [
     "constants", "failure_class", "spelling", "errors", "frozen", "seen", "quota", "reading", "terms", "document",
-    "findings", "layers", "rules", "classification", "conflicts", "registry", "loading",
+    "findings", "layers", "labelling", "rule_list", "rules", "classification", "conflicts", "registry", "loading",
     "active", "api", "names", "fields", "override_schema", "constants_module", "merged", "changes", "differences",
     "files", "jsonlines", "rows", "scan", "report_model", "tally", "report",
 ]  # fmt: skip
