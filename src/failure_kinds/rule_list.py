@@ -121,12 +121,13 @@ class _Compiler:
         for failure_class, statuses in _grouped(without_nulls(self._config.by_status_code)):
             yield Rule("status_override", failure_class, statuses=statuses)
 
-    def _stage_kinds(self) -> Iterator[Rule]:
+    def _stage_kinds(self) -> list[Rule]:
         stages: defaultdict[Rule, set[str]] = defaultdict(set)  # stages of which the rules say the same
         for stage, rules in self._config.by_stage.items():
             for rule in self._of_kinds("stage_kind", without_nulls(rules.by_failure_kind)):
                 stages[rule].add(stage)
-        return (rule._replace(stages=frozenset(of_rule)) for rule, of_rule in stages.items())
+        rules = (rule._replace(stages=frozenset(of_rule)) for rule, of_rule in stages.items())
+        return sorted(rules, key=lambda rule: rule.answer.value)
 
     def _stage_defaults(self) -> Iterator[Rule]:
         defaults = without_nulls({stage: rules.default_class for stage, rules in self._config.by_stage.items()})
