@@ -28,7 +28,8 @@ COMMAND = sorted(f"cli.{path.stem}" for path in (SOURCE / "cli").glob("*.py") if
 ORDER = [
     "constants", "failure_class", "spelling", "errors", "frozen", "seen", "quota", "reading", "terms", "document",
     "findings", "layers", "labelling", "rule_list", "rules", "classification", "conflicts", "registry", "loading",
-    "active", "api", "column_rules", "columns", "tables", "names", "fields", "override_schema", "constants_module", "merged", "changes", "differences",
+    "active", "api", "names", "fields", "override_schema", "constants_module", "merged", "changes", "differences",
+    "rule_expressions", "column_rules", "columns", "tables",
     "files", "jsonlines", "rows", "scan", "report_model", "tally", "report",
 ]  # fmt: skip
 

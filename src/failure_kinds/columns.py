@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import narwhals as nw
 
-from .column_rules import Columns, gives_way, status_evidence
+from .column_rules import gives_way, status_evidence
 from .errors import ColumnClashError, ColumnTypeError, MissingColumnError
+from .rule_expressions import Columns
 from .spelling import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 
     from .rule_list import RuleList
 
-__all__ = ["evidence_columns", "open_table", "refuse_clashes"]
+__all__ = ["Table", "evidence_columns", "open_table", "refuse_clashes", "require_columns", "unused_names"]
 
 Table = nw.DataFrame[Any] | nw.LazyFrame[Any]
+"""A table as Narwhals holds it."""
 
 _CATEGORIES: Final = (nw.Categorical, nw.Enum)
 _MOST_SHOWN: Final = 20
@@ -65,18 +67,16 @@ def open_table(frame: object) -> Table:
 
 def evidence_columns(
     table: Table, kind: str, stage: str | None, http_status: str | None, policy: str | None, rules: RuleList
-) -> Columns:
+) -> Columns[nw.Expr]:
     """Return the evidence in the columns of these names; None for a column that the table doesn't have.
 
     Raises:
         MissingColumnError: A column isn't there.
         ColumnTypeError: A column is of a type that holds no such evidence.
     """
-    schema = table.collect_schema()
-    named = {"kind": kind, "stage": stage, "http_status": http_status, "policy": policy}
-    for argument, name in named.items():
-        if name is not None and name not in schema:
-            raise MissingColumnError(_missing(argument, name, schema.names()))
+    require_columns(table, [kind])
+    for argument, name in {"stage": stage, "http_status": http_status, "policy": policy}.items():
+        require_columns(table, [] if name is None else [name], f"; if there is none, say {argument}=None")
     names = _text(table, kind)
     names = nw.lit(None, dtype=nw.String) if names is None else names
     return Columns(
@@ -88,16 +88,30 @@ def evidence_columns(
     )
 
 
-def refuse_clashes(table: Table, added: Iterable[str]) -> None:
-    """Check that new columns get names of their own.
+def require_columns(table: Table, names: Iterable[str], hint: str = "") -> None:
+    """Check that a table has columns of some names.
 
     Raises:
-        ColumnClashError: Two would have one name.
+        MissingColumnError: One isn't there.
     """
-    taken = set(table.collect_schema())
-    for name in added:
+    columns = table.collect_schema().names()
+    for name in names:
+        if name not in columns:
+            some = ", ".join(map(shown, columns[:_MOST_SHOWN])) + (", ..." if len(columns) > _MOST_SHOWN else "")
+            advice = did_you_mean(name, columns) or hint
+            raise MissingColumnError(f"there is no column {shown(name)}{advice}; there are {some or 'none at all'}")
+
+
+def refuse_clashes(names: Iterable[str]) -> None:
+    """Check that no two columns of a table would have one name.
+
+    Raises:
+        ColumnClashError: Two would.
+    """
+    taken: set[str] = set()
+    for name in names:
         if name in taken:
-            raise ColumnClashError(f"there would be two columns {shown(name)}; choose another name for the new one")
+            raise ColumnClashError(f"there would be two columns {shown(name)}; choose another name for one of them")
         taken.add(name)
 
 
@@ -111,12 +125,6 @@ def unused_names(table: Table, names: Iterable[str]) -> list[str]:
             name += "_"
         unused.append(name)
     return unused
-
-
-def _missing(argument: str, name: str, columns: list[str]) -> str:
-    some = ", ".join(map(shown, columns[:_MOST_SHOWN])) + (", ..." if len(columns) > _MOST_SHOWN else "")
-    advice = did_you_mean(name, columns) or ("" if argument == "kind" else f"; if there is none, say {argument}=None")
-    return f"there is no column {shown(name)}{advice}; there are {some or 'none at all'}"
 
 
 def _text(table: Table, name: str | None) -> nw.Expr | None:
@@ -154,7 +162,10 @@ def _policy(table: Table, name: str | None) -> nw.Expr | None:
 
 
 def _type_of(table: Table, name: str | None) -> DType:
-    return nw.Unknown() if name is None else table.collect_schema()[name]
+    """The type of a column; unknown for one that isn't there, or whose values, as far as they are here, are missing."""
+    if name is None or (isinstance(table, nw.DataFrame) and table[name].null_count() == len(table)):
+        return nw.Unknown()
+    return table.collect_schema()[name]
 
 
 def _unfit(table: Table, name: str, wanted: str, advice: Mapping[str, str]) -> ColumnTypeError:

@@ -126,8 +126,8 @@ class _Compiler:
         for stage, rules in self._config.by_stage.items():
             for rule in self._of_kinds("stage_kind", without_nulls(rules.by_failure_kind)):
                 stages[rule].add(stage)
-        rules = (rule._replace(stages=frozenset(of_rule)) for rule, of_rule in stages.items())
-        return sorted(rules, key=lambda rule: rule.answer.value)
+        ruled = (rule._replace(stages=frozenset(of_rule)) for rule, of_rule in stages.items())
+        return sorted(ruled, key=lambda rule: str(rule.answer.value))
 
     def _stage_defaults(self) -> Iterator[Rule]:
         defaults = without_nulls({stage: rules.default_class for stage, rules in self._config.by_stage.items()})
