@@ -6,11 +6,13 @@ import functools
 import itertools
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import narwhals as nw
 import pyarrow as pa
 from strategies import ALL_NAMES, ALL_STAGES, ALL_STATUSES
 
 from failure_kinds.classification import explain
+from failure_kinds.sql import rules_as_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,8 +64,15 @@ def answers(config: FailureClassificationConfig, table: pa.Table) -> pa.Table:
 
 def added(result: Any) -> pa.Table:
     """The columns that were added to a table of any engine, in the order of its rows."""
-    frame: Any = nw.from_native(result)
-    table = frame.lazy().collect("pyarrow").to_native()
-    if "row" in table.column_names:
-        table = table.sort_by("row")
+    frame: Any = nw.from_native(result).lazy()
+    rows = [name for name in frame.collect_schema().names() if name == "row"]
+    table = frame.select(*rows, *ADDED.names).collect("pyarrow").to_native()
+    table = table.sort_by("row") if rows else table
     return table.select(ADDED.names).cast(ADDED).combine_chunks()
+
+
+def by_sql(table: pa.Table, config: FailureClassificationConfig) -> Any:
+    """The same columns, by the rules as DuckDB's SQL."""
+    expressions = rules_as_sql("duckdb", config=config)._asdict()
+    columns = ", ".join(f"{expression} AS {name}" for name, expression in expressions.items())
+    return duckdb.connect().from_arrow(table).project(f"row, {columns}")

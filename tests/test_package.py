@@ -29,7 +29,7 @@ ORDER = [
     "constants", "failure_class", "spelling", "errors", "frozen", "seen", "quota", "reading", "terms", "document",
     "findings", "layers", "labelling", "rule_list", "rules", "classification", "conflicts", "registry", "loading",
     "active", "api", "names", "fields", "override_schema", "constants_module", "merged", "changes", "differences",
-    "rule_expressions", "column_rules", "columns", "tables",
+    "rule_expressions", "column_rules", "columns", "tables", "sql",
     "files", "jsonlines", "rows", "scan", "report_model", "tally", "report",
 ]  # fmt: skip
 

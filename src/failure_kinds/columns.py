@@ -78,13 +78,12 @@ def evidence_columns(
     for argument, name in {"stage": stage, "http_status": http_status, "policy": policy}.items():
         require_columns(table, [] if name is None else [name], f"; if there is none, say {argument}=None")
     names = _text(table, kind)
-    names = nw.lit(None, dtype=nw.String) if names is None else names
     return Columns(
-        kind=names,
+        kind=nw.lit(None, dtype=nw.String) if names is None else names,
         stage=_text(table, stage),
         policy=_policy(table, policy),
         status=_status(table, http_status),
-        gives_way=gives_way(names, rules),
+        gives_way=nw.lit(True) if names is None else gives_way(names, rules),
     )
 
 
@@ -135,7 +134,7 @@ def _text(table: Table, name: str | None) -> nw.Expr | None:
     if dtype in _CATEGORIES:
         return nw.col(name).cast(nw.String)
     if dtype == nw.Object:
-        raise _unfit(table, name, "text", _TEXT_ALONE)
+        raise _unfit(table, name, "text is needed; keep nothing else", _TEXT_ALONE)
     return None
 
 
@@ -144,7 +143,9 @@ def _status(table: Table, name: str | None) -> nw.Expr | None:
     if name is None or dtype in (nw.Boolean, nw.Unknown):
         return None
     if not dtype.is_numeric():
-        raise _unfit(table, name, "numbers", _NUMBERS)
+        raise _unfit(table, name, "numbers are needed; cast it", _NUMBERS)
+    if dtype == nw.UInt64:  # some engines can't compare these with other integers
+        return status_evidence(nw.when(nw.col(name).is_in(range(400, 600))).then(nw.col(name)), whole=True)
     return status_evidence(nw.col(name), whole=dtype.is_integer())
 
 
@@ -157,7 +158,7 @@ def _policy(table: Table, name: str | None) -> nw.Expr | None:
     if dtype == nw.Object:  # booleans with None among them, in pandas
         return nw.col(name).fill_null(True).cast(nw.Boolean)
     if dtype != nw.Boolean:
-        raise _unfit(table, name, "booleans", _BOOLEANS)
+        raise _unfit(table, name, "booleans are needed; cast it", _BOOLEANS)
     return nw.col(name)
 
 
@@ -172,6 +173,4 @@ def _unfit(table: Table, name: str, wanted: str, advice: Mapping[str, str]) -> C
     engine = table.implementation
     words = "pandas" if engine.is_pandas_like() or engine.is_dask() else engine.name.lower()
     cast = advice.get(words, advice["sql"]).format(name)
-    return ColumnTypeError(
-        f"column {shown(name)} is of the type {_type_of(table, name)}, where {wanted} are needed; cast it: {cast}"
-    )
+    return ColumnTypeError(f"column {shown(name)} is of the type {_type_of(table, name)}, where {wanted}: {cast}")

@@ -16,6 +16,7 @@ __all__ = [
     "FailureKindsError",
     "MissingColumnError",
     "Problem",
+    "SqlError",
     "TableError",
     "UnregisteredKindError",
     "VocabularyError",
@@ -63,6 +64,10 @@ class ColumnTypeError(TableError, TypeError):
 
 class ColumnClashError(TableError, ValueError):
     """A new column would have the name of another."""
+
+
+class SqlError(FailureKindsError, ValueError):
+    """The rules can't be written in a dialect of SQL, or not over such columns."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def __dir__() -> list[str]:
 
 
 class Language(Protocol[E]):
-    """What a language must be able to say. A test is never null, so that it can be negated."""
+    """What a language must be able to say."""
 
     def literal(self, answer: str | int) -> E:
         """An answer."""
@@ -40,7 +40,7 @@ class Language(Protocol[E]):
         """Whether a status is one of some."""
 
     def is_policy(self, column: E) -> E:
-        """Whether a request counts as the evaluated model's: unless it is said that it isn't."""
+        """Whether a request counts as the evaluated model's: unless it is said that it isn't. It is never null."""
 
     def negated(self, test: E) -> E:
         """Whether a test doesn't hold."""

@@ -151,7 +151,7 @@ def summarize_table(
         .sort(count, *groups, *names, descending=[True] + [False] * (len(groups) + len(names)), nulls_last=True)
         .select(*groups, *(nw.col(name).alias(title) for name, title in zip(names, _SUMMARY, strict=True)), count=count)
     )
-    return _like(frame, counts)
+    return _like(frame, nw.maybe_reset_index(counts) if isinstance(counts, nw.DataFrame) else counts)
 
 
 def class_expr(

@@ -12,6 +12,7 @@ from .console import write
 from .diff import diff
 from .files import check, constants, schema
 from .report import report
+from .sql import sql
 from .vocabulary import explain, list_kinds, show
 
 __all__ = ["app"]
@@ -23,6 +24,7 @@ _COMMANDS: Final[dict[str, Callable[..., None]]] = {
     "check": check,
     "diff": diff,
     "report": report,
+    "sql": sql,
     "schema": schema,
     "constants": constants,
 }
