@@ -30,7 +30,7 @@ ORDER = [
     "findings", "layers", "labelling", "rule_list", "rules", "classification", "conflicts", "registry", "loading",
     "active", "api", "names", "fields", "override_schema", "constants_module", "merged", "changes", "differences",
     "rule_expressions", "column_rules", "columns", "tables", "sql",
-    "files", "jsonlines", "rows", "scan", "report_model", "tally", "report",
+    "files", "jsonlines", "rows", "scan", "parquet", "report_model", "tally", "report",
 ]  # fmt: skip
 
 # The signatures of the API that this one follows.

@@ -16,7 +16,10 @@ __all__ = ["ENDINGS", "STANDARD_INPUT", "OpenFile", "expand_paths", "is_plain", 
 STANDARD_INPUT: Final = "-"
 """The path that means standard input."""
 
-ENDINGS: Final = tuple(name + packed for name in (".jsonl", ".ndjson") for packed in ("", ".gz", ".zst"))
+ENDINGS: Final = (
+    *(name + packed for name in (".jsonl", ".ndjson") for packed in ("", ".gz", ".zst")),
+    ".parquet",
+)
 """What the files end in that are read when a folder is named."""
 
 _BUFFER: Final = 1 << 17
@@ -25,6 +28,7 @@ _MAX_WINDOW: Final = 1 << 26
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
+_PARQUET: Final = b"PAR1"
 
 
 def __dir__() -> list[str]:
@@ -101,11 +105,11 @@ def open_file(path: str) -> OpenFile:
 
 
 def is_plain(path: str, size: int) -> bool:
-    """Whether a path is a regular file that isn't packed, of at least so many bytes."""
+    """Whether a path is a regular file of lines that isn't packed, of at least so many bytes."""
     if not os.path.isfile(path) or os.path.getsize(path) < size:
         return False
     with open(path, "rb") as file:
-        return not file.read(4).startswith((_GZIP, _ZSTANDARD))
+        return not file.read(4).startswith((_GZIP, _ZSTANDARD, _PARQUET))
 
 
 def open_part(path: str, start: int, end: int) -> io.BufferedReader:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from .active import get_registry
 from .files import expand_paths
+from .parquet import ENDING as PARQUET
+from .parquet import scan_parquet
 from .report_model import FailureReport
 from .rows import Evidence, Outcome
 from .scan import ScanProcesses, scan_file
@@ -55,7 +57,8 @@ def report_failures(
     """Read rows of failures and count them.
 
     Args:
-        paths: Files of JSON Lines (plain, gzip or Zstandard), folders of them, patterns, or `-` for standard input.
+        paths: Files of JSON Lines (plain, gzip or Zstandard) or of Parquet, folders of them, patterns, or `-` for
+            standard input.
         registry: The vocabulary and the rules; by default the active registry. Where it isn't the bundled vocabulary,
             the report says what it moves.
         expected: How many rows the run should have left.
@@ -66,6 +69,7 @@ def report_failures(
 
     Raises:
         OSError: A path means no file, or a file can't be opened.
+        ImportError: A Parquet file is to be read, and the extra `parquet` isn't installed.
         VocabularyError: The active registry has to be loaded, and can't be.
     """
     tally = Tally(get_registry() if registry is None else registry)
@@ -76,7 +80,11 @@ def report_failures(
         scan = None if processes is None else processes.scan_of(path, show)
         if scan is None:
             tell = None if on_row is None else functools.partial(_tell, on_row, tally, name)
-            scan = scan_file(path, by, known_names(tally.registry), tell, show)
+            known = known_names(tally.registry)
+            if path.endswith(PARQUET):
+                scan = scan_parquet(path, by, known, tell)
+            else:
+                scan = scan_file(path, by, known, tell, show)
         tally.add(name, scan)
         names.append(name)
     return tally.report(tuple(names), expected, by)

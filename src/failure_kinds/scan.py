@@ -37,6 +37,7 @@ __all__ = [
     "UNREADABLE_LINES",
     "Scan",
     "ScanProcesses",
+    "bounded",
     "other_name",
     "scan_file",
     "values_of",
@@ -155,14 +156,18 @@ def _scan(
         while rows.line > read:
             read = rows.line
             counts.update(islice(each, _ROWS_AT_ONCE))  # a loop in C
-            if len(counts) > _MOST_KEYS:
-                counts = _fewer(counts, known)
+            counts = bounded(counts, known)
             if rows.line > read:
                 piece_read()
     except (OSError, EOFError, zlib.error) as error:  # the packed file is damaged; what came before that counts
         rows.line += 1
         on_unreadable(rows.line, f"the file can't be read on from here: {error}")
     return Scan(counts, rows.line, rows.blank, unreadable_count, unreadable)
+
+
+def bounded(counts: Counter[tuple[Any, ...]], known: AbstractSet[str]) -> Counter[tuple[Any, ...]]:
+    """Return counts with the rarest values drawn together if there are too many, so that memory stays bounded."""
+    return _fewer(counts, known) if len(counts) > _MOST_KEYS else counts
 
 
 def _fewer(counts: Counter[tuple[Any, ...]], known: AbstractSet[str]) -> Counter[tuple[Any, ...]]:

@@ -68,8 +68,8 @@ def report(
 ) -> None:
     """Read rows of failures, and say on whose side they lie and which rule said so.
 
-    The rows are JSON Lines, plain, .gz or .zst. Exit code 3 means that some lines were unreadable; everything else is
-    reported all the same.
+    The rows are JSON Lines, plain, .gz or .zst, or Parquet. Exit code 3 means that some lines were unreadable;
+    everything else is reported all the same.
 
     Examples:
         failure-kinds report run/failures.jsonl
@@ -89,6 +89,9 @@ def report(
         raise
     except OSError as error:
         write(f"failure-kinds: {_what_failed(error)}", to_stderr=True)
+        raise typer.Exit(2) from None
+    except ImportError as error:
+        write(f"failure-kinds: {error}", to_stderr=True)
         raise typer.Exit(2) from None
     if result.account.unreadable or (result.other is not None and result.other.account.unreadable):
         raise typer.Exit(UNREADABLE)
