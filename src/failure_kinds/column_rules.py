@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
 
@@ -53,10 +53,9 @@ class _ColumnExpressions:
         return functools.reduce(operator.or_, tests)
 
     def first_of(self, choices: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
-        chain: Any = nw
-        for test, answer in choices:
-            chain = chain.when(test).then(answer)
-        return chain.otherwise(otherwise) if choices else otherwise
+        for test, answer in reversed(choices):
+            otherwise = nw.when(test).then(answer).otherwise(otherwise)
+        return otherwise
 
 
 COLUMNS: Final = _ColumnExpressions()
