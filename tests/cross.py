@@ -27,6 +27,8 @@ ODD_NAMES: list[Any] = [
     " a:b", "x\na:b", "agent_timeout\n", "Agent_Timeout", "ＡＧＥＮＴ", "é",
 ]  # fmt: skip
 
+DUCKDB = duckdb.connect()  # a relation doesn't keep its connection open
+
 NAMES = [*ALL_NAMES, *ODD_NAMES]
 
 ADDED = pa.schema({name: pa.string() for name in ("failure_class", "reporting_kind", "rule")})
@@ -75,4 +77,4 @@ def by_sql(table: pa.Table, config: FailureClassificationConfig) -> Any:
     """The same columns, by the rules as DuckDB's SQL."""
     expressions = rules_as_sql("duckdb", config=config)._asdict()
     columns = ", ".join(f"{expression} AS {name}" for name, expression in expressions.items())
-    return duckdb.connect().from_arrow(table).project(f"row, {columns}")
+    return DUCKDB.from_arrow(table).project(f"row, {columns}")

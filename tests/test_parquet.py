@@ -8,10 +8,10 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from cross import DUCKDB
 
 from failure_kinds import scan
 from failure_kinds.parquet import scan_parquet
@@ -62,9 +62,7 @@ def test_a_failure_may_be_an_object_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", ["SMALLINT", "UBIGINT", "FLOAT", "DECIMAL(10, 2)"])
 def test_numbers_are_read_whatever_they_are_stored_as(dtype: str, tmp_path: Path) -> None:
     path = str(tmp_path / "rows.parquet")
-    duckdb.connect().query(f"SELECT 503::{dtype} AS http_status, 1::{dtype} AS reward, 'x' AS score").write_parquet(
-        path
-    )
+    DUCKDB.query(f"SELECT 503::{dtype} AS http_status, 1::{dtype} AS reward, 'x' AS score").write_parquet(path)
     assert scan_parquet(path).counts == {(Outcome.FAILURE, None, None, 503, None, None, True, None): 1}
 
 

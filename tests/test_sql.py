@@ -7,10 +7,9 @@ import sys
 from typing import Any
 
 import cross
-import duckdb
 import pytest
 import sqlglot
-from cross import added
+from cross import DUCKDB, added
 from hypothesis import given, settings
 from strategies import ALL_NAMES, ALL_STAGES, SOME_STATUSES, configs
 from typer.testing import CliRunner
@@ -42,7 +41,7 @@ def test_a_name_that_has_quotes_in_it_stays_one() -> None:
 
 
 def test_columns_may_be_expressions_and_may_be_missing() -> None:
-    row = duckdb.connect().query("SELECT {'name': 'agent_run_error', 'code': '503'} AS failure")
+    row = DUCKDB.query("SELECT {'name': 'agent_run_error', 'code': '503'} AS failure")
     label = rules_as_sql(
         "duckdb", kind="failure.name", stage=None, http_status="TRY_CAST(failure.code AS INT)", policy=None
     ).reporting_kind
@@ -80,7 +79,7 @@ class TestTheCommand:
 
         result = CliRunner().invoke(app, ["sql", "--dialect", "duckdb", "--stage", "-", "--policy", "-"])
         assert result.exit_code == 0
-        row = duckdb.connect().query("SELECT 'agent_run_error' AS failure_kind, 503 AS http_status")
+        row = DUCKDB.query("SELECT 'agent_run_error' AS failure_kind, 503 AS http_status")
         answers = row.project(result.stdout)
         assert answers.columns == ["failure_class", "reporting_kind", "rule"]
         assert answers.fetchall() == [("evaluation", "model_server_error", "http_evidence")]

@@ -8,14 +8,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import cross
-import duckdb
 import narwhals as nw
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute
 import pytest
-from cross import added
+from cross import DUCKDB, added
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import ALL_NAMES, ALL_STAGES, CONFIGS, SOME_STATUSES, configs
@@ -29,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import duckdb
+
 
 def duck(table: pa.Table) -> duckdb.DuckDBPyRelation:
-    return duckdb.connect().from_arrow(table)
+    return DUCKDB.from_arrow(table)
 
 
 def categories(table: pa.Table) -> pd.DataFrame:
