@@ -48,7 +48,7 @@ def both(folder: Path, rows: list[dict[str, Any]], by: str | None = None) -> Non
     assert scan_parquet(write(folder / "rows.parquet", rows), by) == expected
 
 
-@pytest.mark.parametrize("by", [None, "task", "http_status", "it isn't there"])
+@pytest.mark.parametrize("by", [None, "task", "reward", "http_status", "it isn't there"])
 def test_rows_are_counted_by_their_evidence(by: str | None, tmp_path: Path) -> None:
     both(tmp_path, ROWS, by)
 

@@ -63,7 +63,7 @@ def scan_parquet(
             file = connection.from_parquet(pattern)
             types = dict(zip(file.columns, file.types, strict=True))
             fields = [name for name in read if name in types]
-            values = [_value(name, types[name]) for name in fields]
+            values = [_quoted(name) if name == by else _value(name, types[name]) for name in fields]
             counted, grouped = ("1", "") if on_row else ("count(*)", "GROUP BY ALL")
             query = f"SELECT {', '.join([*values, counted])} FROM read_parquet(?) {grouped}"  # noqa: S608  # quoted
             result = connection.execute(query, [pattern])
