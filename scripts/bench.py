@@ -4,9 +4,10 @@
     python scripts/bench.py             everything
     python scripts/bench.py core        what needs no extra
     python scripts/bench.py report      the command, on 500 MB of rows in a temporary folder
+    python scripts/bench.py tables      whole tables, on ten million rows
 
 Each line is what was measured, the ratio, and the target. The medians of whole processes are taken in turn, so that all
-of them see the same machine. `report` needs DuckDB beside the dev group: `pip install duckdb`.
+of them see the same machine.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ HELP = "import sys; sys.argv[1:] = ['--help']; from failure_kinds.cli import mai
 
 
 def main() -> None:
-    parts = {"core": (processes, loading, classifying), "report": (helping, reporting)}
+    parts = {"core": (processes, loading, classifying), "report": (helping, reporting), "tables": (tables,)}
     for part in sys.argv[1:] or parts:
         for measure in parts[part]:
             measure()
@@ -162,6 +163,12 @@ def reporting() -> None:
             print(f"{name}: report at json.loads' speed x {medians['json'] / report:.2f}   (at least 2)")
             peak = peak_memory([sys.executable, "-c", REPORT, str(path)])
             print(f"{name}: {path.stat().st_size >> 20} MiB, peak memory of report {peak:.0f} MB   (at most 150)")
+
+
+def tables() -> None:
+    from bench_tables import measure
+
+    measure()
 
 
 def write_rows(path: Path, rows: int, length: int) -> Path:

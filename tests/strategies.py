@@ -20,6 +20,36 @@ ALL_STAGES: list[Any] = [*REGISTRY.stages, "warmup", None]
 ALL_STATUSES: list[Any] = [None, *range(399, 601)]
 SOME_STATUSES: list[Any] = [None, 399, 400, 404, 429, 499, 500, 503, 599, 600]
 
+# Between them, they override every field that decides a class or a label.
+CONFIGS: dict[str, dict[str, Any]] = {
+    "the default": {},
+    "status overrides": {"by_status_code": {"5xx": "model", 429: "unknown", 404: None}},
+    "stage rules and defaults": {
+        "by_stage": {
+            "agent": {"default_class": "model", "by_failure_kind": {"session_lost": "evaluation", "cancelled": None}},
+            "seed": {"by_failure_kind": {"provider_oom_killed": None}},
+        }
+    },
+    "labels without a class": {
+        "reporting_kind_by_status_code": {"4xx": "acme:client", 500: None},
+        "non_policy_reporting_kind_by_status_code": {"5xx": "acme:server"},
+        "non_policy_reporting_kind_by_failure_kind": {"agent_timeout": "acme:judge", "model_request_error": None},
+    },
+    "aliases and refinable kinds": {
+        "kind_aliases": {
+            "timeout_exceeded": "agent_timeout",
+            "agent_limit": "agent_run_error",
+            "nobody knows": "acme:no_tests",
+            "judge_invalid": None,
+        },
+        "http_refinable_kinds": {"agent_timeout": True, "acme:no_tests": True, "model_server_error": None},
+    },
+    "no kind rules, another default": {
+        "default_class": "evaluation",
+        "by_failure_kind": {"model_server_error": None, "infrastructure_error": "model", "acme:no_tests": "model"},
+    },
+}
+
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3),

@@ -13,7 +13,7 @@ import pytest
 from conftest import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import ALL_NAMES, ALL_STAGES, ALL_STATUSES, SOME_STATUSES, configs, json_values
+from strategies import ALL_NAMES, ALL_STAGES, ALL_STATUSES, CONFIGS, SOME_STATUSES, configs, json_values
 
 import failure_kinds
 from failure_kinds import (
@@ -45,36 +45,6 @@ def test_the_cases_that_people_met(case: dict[str, Any]) -> None:
         case["label"],
         case["rule"],
     )
-
-
-CONFIGS: dict[str, dict[str, Any]] = {
-    "the default": {},
-    "status overrides": {"by_status_code": {"5xx": "model", 429: "unknown", 404: None}},
-    "stage rules and defaults": {
-        "by_stage": {
-            "agent": {"default_class": "model", "by_failure_kind": {"session_lost": "evaluation", "cancelled": None}},
-            "seed": {"by_failure_kind": {"provider_oom_killed": None}},
-        }
-    },
-    "labels without a class": {
-        "reporting_kind_by_status_code": {"4xx": "acme:client", 500: None},
-        "non_policy_reporting_kind_by_status_code": {"5xx": "acme:server"},
-        "non_policy_reporting_kind_by_failure_kind": {"agent_timeout": "acme:judge", "model_request_error": None},
-    },
-    "aliases and refinable kinds": {
-        "kind_aliases": {
-            "timeout_exceeded": "agent_timeout",
-            "agent_limit": "agent_run_error",
-            "nobody knows": "acme:no_tests",
-            "judge_invalid": None,
-        },
-        "http_refinable_kinds": {"agent_timeout": True, "acme:no_tests": True, "model_server_error": None},
-    },
-    "no kind rules, another default": {
-        "default_class": "evaluation",
-        "by_failure_kind": {"model_server_error": None, "infrastructure_error": "model", "acme:no_tests": "model"},
-    },
-}
 
 
 @pytest.mark.parametrize("name", CONFIGS)

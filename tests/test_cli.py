@@ -25,7 +25,7 @@ from failure_kinds.cli import console
 if TYPE_CHECKING:
     from typer.testing import Result
 
-COMMANDS = ["list", "show", "explain", "check", "diff", "report", "schema", "constants", "sources"]
+COMMANDS = ["list", "show", "explain", "check", "diff", "report", "sql", "schema", "constants", "sources"]
 MODULES = ["cli", *(f"cli.{name}" for name in ("app", "console", "descriptions", "files", "options", "vocabulary"))]
 
 
@@ -131,7 +131,7 @@ def test_the_shell_completes_by_starting_the_command() -> None:
 
 class TestTheProcess:
     def test_without_the_extra_it_says_what_to_install(self) -> None:
-        for name in ("typer", "rich", "msgspec", "zstandard"):
+        for name in ("typer", "rich", "msgspec", "sqlglot", "zstandard"):
             code = f"import sys; sys.modules[{name!r}] = None\nfrom failure_kinds.cli import main\nmain()"
             result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
             assert (result.returncode, result.stdout) == (2, "")

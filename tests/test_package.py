@@ -32,13 +32,14 @@ COMMAND = modules_in(SOURCE / "cli", "cli.")
 # Each module may import those before it, and none behind it.
 ORDER = [
     "constants", "failure_class", "spelling", "errors", "frozen", "seen", "quota", "reading", "terms", "document",
-    "findings", "layers", "rules", "classification", "conflicts", "registry", "loading",
+    "findings", "layers", "labelling", "rule_list", "rules", "classification", "conflicts", "registry", "loading",
     "active", "api", "names", "fields", "override_schema", "constants_module", "merged", "changes", "differences",
+    "rule_expressions", "column_rules", "columns", "tables", "sql",
     "sources.paths", "sources.source", "sources.parsing", "sources.bundled", "sources.exceptions", "sources.meanings",
     "sources.differences", "sources.document", "sources.loading",
     "files", "sources.evidence", "sources.row_types", "sources.decoding", "sources.reader", "sources.json_stream",
     "sources.row_files", "sources.zip_members", "sources.items", "sources.recognition", "sources.source_file",
-    "sources.failure_rows", "scan", "scan_processes", "report_model", "tally", "report",
+    "sources.failure_rows", "scan", "scan_processes", "parquet", "report_model", "tally", "report",
 ]  # fmt: skip
 
 

@@ -328,7 +328,7 @@ def explain(
     """
     kind = config.rules.kind(failure_kind)
     status = status_evidence(http_status)
-    label, label_rule = config.rules.label(kind, status, is_policy(policy))
+    label, label_rule = config.rules.labelling.label(kind, status, is_policy(policy))
     known_stage = plain_text(stage)
     of_stage = ("by_stage", known_stage) if known_stage is not None and known_stage in config.by_stage else None
     entries: tuple[tuple[str | int, ...] | None, ...] = (

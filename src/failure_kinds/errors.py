@@ -10,7 +10,18 @@ from .spelling import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FailureKindsError", "Problem", "UnregisteredKindError", "VocabularyError", "excerpt"]
+__all__ = [
+    "ColumnClashError",
+    "ColumnTypeError",
+    "FailureKindsError",
+    "MissingColumnError",
+    "Problem",
+    "SqlError",
+    "TableError",
+    "UnregisteredKindError",
+    "VocabularyError",
+    "excerpt",
+]
 
 _EXCERPT_WIDTH: Final = 100
 _SHOWN_PROBLEMS: Final = 100
@@ -37,6 +48,26 @@ class UnregisteredKindError(FailureKindsError, ValueError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class TableError(FailureKindsError):
+    """The base of what can be wrong with a table."""
+
+
+class MissingColumnError(TableError, LookupError):
+    """A table has no column of a name."""
+
+
+class ColumnTypeError(TableError, TypeError):
+    """A column is of a type that holds no evidence of its kind, or something is no table."""
+
+
+class ColumnClashError(TableError, ValueError):
+    """A new column would have the name of another."""
+
+
+class SqlError(FailureKindsError, ValueError):
+    """The rules can't be written in a dialect of SQL, or not over such columns."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DAMAGES",
     "ENDINGS",
+    "PARQUET",
     "STANDARD_INPUT",
     "OpenFile",
     "expand_paths",
@@ -31,8 +32,14 @@ STANDARD_INPUT: Final = "-"
 DAMAGES: Final = (OSError, EOFError, zlib.error)
 """What reading a file may raise that is open: it is damaged or cut off."""
 
-ENDINGS: Final = tuple(name + packed for name in (".jsonl", ".ndjson", ".json") for packed in ("", ".gz", ".zst"))
+ENDINGS: Final = (
+    *(name + packed for name in (".jsonl", ".ndjson", ".json") for packed in ("", ".gz", ".zst")),
+    ".parquet",
+)
 """What the files end in that are read when a folder is named."""
+
+PARQUET: Final = b"PAR1"
+"""The bytes that a Parquet file begins with."""
 
 _BUFFER: Final = 1 << 17
 _PIECE: Final = 512  # of packed bytes at a time: one piece of a hostile file can grow twenty thousand times
@@ -142,11 +149,11 @@ def look_ahead(stream: io.BufferedReader, size: int) -> tuple[bytes, io.Buffered
 
 
 def is_plain(path: str, size: int) -> bool:
-    """Whether a path is a regular file that isn't packed, of at least so many bytes."""
+    """Whether a path is a regular file of lines that isn't packed, of at least so many bytes."""
     if not os.path.isfile(path) or os.path.getsize(path) < size:
         return False
     with open(path, "rb") as file:
-        return not file.read(4).startswith((_GZIP, _ZSTANDARD))
+        return not file.read(4).startswith((_GZIP, _ZSTANDARD, PARQUET))
 
 
 def open_part(path: str, start: int, end: int) -> io.BufferedReader:

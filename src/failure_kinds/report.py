@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from .active import get_registry
 from .files import expand_paths
+from .parquet import ENDING as PARQUET
+from .parquet import scan_parquet
 from .report_model import FailureReport
 from .scan import scan_file
 from .sources.evidence import Evidence, Outcome
@@ -61,8 +63,8 @@ def report_failures(
     """Read rows of failures and count them.
 
     Args:
-        paths: Logs (plain, gzip or Zstandard), folders of them, patterns, or `-` for standard input. Of folders and
-            patterns, files that no source fits are passed over, and so are files of totals.
+        paths: Logs (plain, gzip, Zstandard or Parquet), folders of them, patterns, or `-` for standard input. Of
+            folders and patterns, files that no source fits are passed over, and so are files of totals.
         source: The tool that wrote them: the name of a source, the path of a YAML file that describes one, or several
             to choose from; `auto` recognises each file by its shape.
         registry: The vocabulary and the rules; by default the active registry. Where it isn't the bundled vocabulary,
@@ -76,6 +78,7 @@ def report_failures(
 
     Raises:
         OSError: A path means no file, or a file can't be opened.
+        ImportError: A Parquet file is to be read, and the extra `tables` isn't installed.
         ValueError: The field to split by is none that can be read.
         UnrecognisedError: Of a file that is named itself, no source fits, or several do, or it holds totals.
         VocabularyError: The active registry has to be loaded, and can't be; or a source can't.
@@ -92,7 +95,11 @@ def report_failures(
         try:
             if scan is None:
                 tell = None if on_row is None else functools.partial(_tell, on_row, tally, name)
-                scan = scan_file(path, sources, by, known_names(rules), tell, show, named=path in named)
+                known = known_names(rules)
+                if path.endswith(PARQUET):
+                    scan = scan_parquet(path, sources, by, known, tell)
+                else:
+                    scan = scan_file(path, sources, by, known, tell, show, named=path in named)
         except UnrecognisedError as error:
             if path in named:
                 raise UnrecognisedError(f"{name}: {error.reason}", error.candidates, error.aggregate) from None

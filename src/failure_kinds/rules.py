@@ -7,23 +7,23 @@ is ever searched for any.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
+from .labelling import Labelling
+from .rule_list import POLICIES, compile_rules
 from .spelling import is_namespaced, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     from .document import ClassificationSection
     from .failure_class import FailureClass
+    from .rule_list import Rule
 
     _Table = dict[Any, FailureClass]
     _ByStage = dict[Any, _Table]
 
 __all__ = ["CompiledRules", "is_policy", "status_evidence"]
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 # What stands in a table for every namespaced name that no rule knows. None stands for all else that no rule knows.
 _NAMESPACED: Final = object()
@@ -54,23 +54,19 @@ class CompiledRules:
     """The rules of a configuration, compiled into tables that hold the answer for every known kind, stage and status.
 
     What the rules mean stands in `classification.explain`, one after the other. The tests hold the tables against it.
+
+    Attributes:
+        labelling: What the rules call a failure.
+        rule_list: The rules as the short list that the tables are made from.
     """
 
-    __slots__ = ("_aliases", "_answers", "_known", "_non_policy_labels", "_refinable", "_status_labels")
+    __slots__ = ("_answers", "labelling", "rule_list")
 
     def __init__(self, config: ClassificationSection) -> None:
-        self._aliases = _without_nulls(config.kind_aliases)
-        self._known = frozenset(config.by_failure_kind)
-        self._refinable = {kind for kind, gives_way in config.http_refinable_kinds.items() if gives_way}
-        self._non_policy_labels = _without_nulls(config.non_policy_reporting_kind_by_failure_kind)
-        self._status_labels = {
-            True: _without_nulls(config.reporting_kind_by_status_code),
-            False: _without_nulls(config.non_policy_reporting_kind_by_status_code),
-        }
+        self.labelling = Labelling(config)
+        self.rule_list = compile_rules(config, self.labelling)
         # policy -> status -> stage -> kind -> class
-        self._answers: dict[Any, dict[Any, _ByStage]] = {
-            policy: self._by_status(config, policy) for policy in (True, False)
-        }
+        self._answers: dict[Any, dict[Any, _ByStage]] = {policy: self._by_status(config, policy) for policy in POLICIES}
 
     def classify(self, failure_kind: object, stage: object, http_status: object, policy: object) -> FailureClass:
         """Return the class of a failure. The arguments are those of `failure_kinds.classify_failure`."""
@@ -91,64 +87,34 @@ class CompiledRules:
 
     def reporting_kind(self, failure_kind: object, http_status: object, policy: object) -> str | None:
         """Return what to call a failure. The arguments are those of `failure_kinds.reporting_failure_kind`."""
-        return self.label(self.kind(failure_kind), status_evidence(http_status), is_policy(policy))[0]
+        return self.labelling.label(self.kind(failure_kind), status_evidence(http_status), is_policy(policy))[0]
 
     def kind(self, failure_kind: object) -> str | None:
         """Return the kind that a recorded one is read as; None if it isn't text."""
         kind = plain_text(failure_kind)
-        return None if kind is None else self._aliases.get(kind, kind)
-
-    def label(self, kind: str | None, status: int | None, policy: bool) -> tuple[str | None, str]:
-        """Return what to call a failure, and the name of the rule that asks for the class of that.
-
-        Args:
-            kind: The kind that the recorded one is read as.
-            status: The HTTP status, if it is evidence.
-            policy: Whether the request counts as the evaluated model's.
-        """
-        if status is not None and status in self._status_labels[policy] and self._gives_way(kind):
-            return self._status_labels[policy][status], "http_evidence"
-        if not policy and kind in self._non_policy_labels:
-            return self._non_policy_labels[kind], "non_policy_kind"
-        return kind, "kind"
-
-    def _gives_way(self, kind: str | None) -> bool:
-        """Whether an HTTP status knows better: there is no kind, or one that says so, or one that nobody knows."""
-        return kind is None or kind in self._refinable or (kind not in self._known and not is_namespaced(kind))
+        return None if kind is None else self.labelling.aliases.get(kind, kind)
 
     def _by_status(self, config: ClassificationSection, policy: bool) -> dict[Any, _ByStage]:
-        """The tables for each status. Statuses of which the rules say the same share theirs."""
+        """The tables for each status. Statuses that the same rules are for share theirs."""
+        rules = [rule for rule in self.rule_list.classes if rule.policy in (None, policy)]
+        of_status = [rule for rule in rules if rule.statuses is not None]
         shared: dict[Any, _ByStage] = {}
         tables: dict[Any, _ByStage] = {}
-        labels = self._status_labels[policy]
         for status in (None, *range(400, 600)):
-            said = None if status is None else (config.by_status_code.get(status), labels.get(status))
-            if said not in shared:
-                shared[said] = self._by_stage(config, status, policy)
-            tables[status] = shared[said]
+            idle = frozenset(id(rule) for rule in of_status if status not in (rule.statuses or ()))
+            if idle not in shared:
+                shared[idle] = self._by_stage([rule for rule in rules if id(rule) not in idle], config.by_stage)
+            tables[status] = shared[idle]
         return tables
 
-    def _by_stage(self, config: ClassificationSection, status: int | None, policy: bool) -> _ByStage:
+    def _by_stage(self, rules: list[Rule], stages: Iterable[str]) -> _ByStage:
         """The tables for each stage, and for none: laid down from the last rule to the first."""
-        classes = _without_nulls(config.by_failure_kind)
-        kinds: set[Any] = {None, _NAMESPACED, *self._known, *self._refinable, *self._non_policy_labels}
-        kinds.update(self._aliases.values(), *(rules.by_failure_kind for rules in config.by_stage.values()))
-        unstaged: _Table = dict.fromkeys(kinds, config.default_class) | classes
-        for kind in kinds - {_NAMESPACED}:
-            label, _ = self.label(kind, status, policy)
-            if label in classes:
-                unstaged[kind] = classes[label]
-        tables: _ByStage = {None: unstaged}
-        for stage, rules in config.by_stage.items():
-            unruled = unstaged if rules.default_class is None else dict.fromkeys(kinds, rules.default_class)
-            tables[stage] = unruled | _without_nulls(rules.by_failure_kind)
-        if status is not None and (override := config.by_status_code.get(status)):
-            tables = {stage: dict.fromkeys(kinds, override) for stage in tables}
-        return {
-            stage: table | {alias: table[kind] for alias, kind in self._aliases.items()}
-            for stage, table in tables.items()
-        }
-
-
-def _without_nulls(table: Mapping[K, V | None]) -> dict[K, V]:
-    return {key: said for key, said in table.items() if said is not None}
+        giving_way = (None, *self.rule_list.giving_way)
+        every = (*giving_way, _NAMESPACED, *self.rule_list.keeping)
+        tables: _ByStage = {stage: {} for stage in (None, *stages)}
+        for rule in reversed(rules):
+            kinds = giving_way if rule.giving_way else every if rule.kinds is None else rule.kinds
+            said: _Table = dict.fromkeys(kinds, rule.answer)
+            for stage in tables if rule.stages is None else rule.stages:
+                tables[stage].update(said)
+        return tables

@@ -30,6 +30,7 @@ __all__ = [
     "OTHER_NAMESPACED",
     "UNREADABLE_LINES",
     "Scan",
+    "bounded",
     "other_name",
     "scan_file",
     "scan_rows",
@@ -170,11 +171,15 @@ def scan_rows(
         alike = Counter(islice(keys, _ROWS_AT_ONCE))  # a loop in C
         for key, count in alike.items():
             counts[reader.evidence(key)] += count
-        if len(counts) > _MOST_KEYS:
-            counts = _fewer(counts, known)
+        counts = bounded(counts, known)
         if rows.number > read:
             piece_read()
     return Scan(counts, rows.number, rows.blank, unreadable_count, unreadable)
+
+
+def bounded(counts: Counter[tuple[Any, ...]], known: AbstractSet[str]) -> Counter[tuple[Any, ...]]:
+    """Return counts with the rarest values drawn together if there are too many, so that memory stays bounded."""
+    return _fewer(counts, known) if len(counts) > _MOST_KEYS else counts
 
 
 def _fewer(counts: Counter[tuple[Any, ...]], known: AbstractSet[str]) -> Counter[tuple[Any, ...]]:

@@ -50,6 +50,7 @@ __all__ = [
     "Version",
     "exact_last",
     "folded",
+    "folded_runs",
     "refuse",
     "status_ranges",
     "statuses",
@@ -250,13 +251,22 @@ def folded(numbers: Iterable[int]) -> str:
     >>> folded([406, 400, 411, 412, 413])
     '400, 406, 411-413'
     """
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in folded_runs(numbers))
+
+
+def folded_runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the first and the last of each run of neighbours among numbers, in order.
+
+    >>> folded_runs([406, 400, 411, 412, 413])
+    [(400, 400), (406, 406), (411, 413)]
+    """
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][-1] == number - 1:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return [(run[0], run[-1]) for run in runs]
 
 
 def status_ranges(codes: Iterable[int]) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 __all__ = ["main"]
 
-_EXTRA: Final = ("msgspec", "rich", "typer", "zstandard")
+_EXTRA: Final = ("msgspec", "rich", "sqlglot", "typer", "zstandard")
 
 
 def __dir__() -> list[str]:

@@ -13,6 +13,7 @@ from .diff import diff
 from .files import check, constants, schema
 from .report import report
 from .sources import list_sources, show_source
+from .sql import sql
 from .vocabulary import explain, list_kinds, show
 
 __all__ = ["app"]
@@ -24,6 +25,7 @@ _COMMANDS: Final[dict[str, Callable[..., None]]] = {
     "check": check,
     "diff": diff,
     "report": report,
+    "sql": sql,
     "schema": schema,
     "constants": constants,
 }

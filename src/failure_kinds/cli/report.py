@@ -85,7 +85,8 @@ def report(
     """Read the logs of a run, and say on whose side its failures lie and which rule said so.
 
     Each file is recognised by its shape as one of the tools that `failure-kinds sources` lists. Files may be packed as
-    .gz or .zst. Exit code 3 means that some lines were unreadable; everything else is reported all the same.
+    .gz or .zst, or be .parquet. Exit code 3 means that some lines were unreadable; everything else is reported all the
+    same.
 
     Examples:
         failure-kinds report run/failures.jsonl
@@ -116,6 +117,9 @@ def report(
         raise typer.Exit(2) from None
     except OSError as error:
         write(f"failure-kinds: {_what_failed(error)}", to_stderr=True)
+        raise typer.Exit(2) from None
+    except ImportError as error:
+        write(f"failure-kinds: {error}", to_stderr=True)
         raise typer.Exit(2) from None
     if result.account.unreadable or (result.other is not None and result.other.account.unreadable):
         raise typer.Exit(UNREADABLE)

@@ -33,7 +33,9 @@ class EvidenceReader:
     """Takes the evidence out of the rows of one source.
 
     Attributes:
+        paths: The paths to the fields that are read.
         decoder: What decodes the rows.
+        score_keys: The fields at the top of a row that hold nothing but a score as a number.
         evidence: The function from a row's key to its evidence, as a plain tuple in the order of
             `failure_kinds.sources.evidence.Evidence`.
     """
@@ -57,8 +59,11 @@ class EvidenceReader:
         if by is not None:
             own: Path = (Step(by),)
             self._by = tuple(dict.fromkeys((source.carry.get(by, own), own)))
-        self.decoder = RowDecoder(paths_read(source, self._by))
-        self._scores = self._score_fields()
+        self.paths = paths_read(source, self._by)
+        self.decoder = RowDecoder(self.paths)
+        self.score_keys = self._score_keys()
+        fields = msgspec.structs.fields(self.decoder.type)
+        self._scores = [field.name for field in fields if field.encode_name in self.score_keys]
         self.evidence = functools.lru_cache(_ROWS_REMEMBERED)(self._evidence)
 
     def key(self, row: msgspec.Struct) -> bytes:
@@ -80,10 +85,8 @@ class EvidenceReader:
         values = (value for path in self._by for value in values_at(row, path, row))
         return tuple(evidence._replace(group=text_of(next(values, None))))
 
-    def _score_fields(self) -> list[str]:
-        """The fields at the top of a row that hold nothing but a score as a number."""
+    def _score_keys(self) -> frozenset[str]:
         keys = {rule.field[0].key for rule in self._source.score if len(rule.field) == 1 and not rule.values}
         scales = (rule for rule in self._source.score if rule.values)
         others = (*paths_read(self._source._replace(score=tuple(scales))), *self._by)
-        keys -= {path[0].key for path in others}
-        return [field.name for field in msgspec.structs.fields(self.decoder.type) if field.encode_name in keys]
+        return frozenset(keys - {path[0].key for path in others})

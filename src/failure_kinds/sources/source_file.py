@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
 
-from ..files import STANDARD_INPUT, OpenFile, look_ahead, open_file
+from ..files import PARQUET, STANDARD_INPUT, OpenFile, look_ahead, open_file
 from .items import Header, items_in, items_in_zip
 from .recognition import HEAD, UnrecognisedError, recognise, shape_of, shape_of_zip
 from .row_files import ItemRows, LineRows
@@ -55,6 +55,10 @@ class SourceFile:
             stack.enter_context(self._opened.source)
             stack.enter_context(self._opened.stream)
             head, self._stream = look_ahead(self._opened.stream, HEAD)
+            if head.startswith(PARQUET):
+                raise UnrecognisedError(
+                    "it is a Parquet file, which a report reads, and `failure_kinds.tables` as a frame"
+                )
             self._zip = stack.enter_context(_zip_file(path, self._opened.size)) if head.startswith(ZIP) else None
             shape = shape_of(head) if self._zip is None else shape_of_zip(self._zip)
             candidates = sources if named else [_in_folder(source, path) for source in sources]
