@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # No test is timed: machines differ.
 hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("untimed")
+# For the same tests once more, on another Python or with other dependencies: what differs there fails on few examples.
+hypothesis.settings.register_profile("brief", hypothesis.settings.get_profile("untimed"), max_examples=15)
 
 DATA = Path(__file__).parent / "data"
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from failure_kinds.cli import report as report_command
 from failure_kinds.cli.app import app
-from failure_kinds.report import FailureReport
+from failure_kinds.report import FailureReport, report_failures
 
 if TYPE_CHECKING:
     from typer.testing import Result
@@ -158,6 +158,14 @@ class TestOptions:
         result = run(SAMPLE, "--compare", tmp_path / "old.json")
         assert result.exit_code == 2
         assert "is no report that was saved with --format json" in " ".join(result.output.split())
+
+    def test_a_field_that_cannot_be_read_is_said(self) -> None:
+        result = run(SAMPLE, "--by", 'a"b')
+        assert result.exit_code == 2
+        said = "no field with a quotation mark, a backslash or a control character can be read"
+        assert said in " ".join(result.output.split())
+        with pytest.raises(ValueError, match=said):
+            report_failures([SAMPLE], by='a"b')
 
     def test_each_failed_rows_evidence_and_answer(self, tmp_path: Path) -> None:
         rows = tmp_path / "rows.jsonl"

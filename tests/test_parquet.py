@@ -144,7 +144,9 @@ def test_processes_leave_such_files_alone(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_its_rows_are_not_read_one_by_one(tmp_path: Path) -> None:
     path = write(tmp_path / "rows.parquet", ROWS)
-    with pytest.raises(UnrecognisedError, match=r"^it is a Parquet file, which a report reads"):
+    with pytest.raises(
+        UnrecognisedError, match=r"^it is a Parquet file; a report reads it whole, and `tables` as a frame$"
+    ):
         list(read_failures(path))
 
 

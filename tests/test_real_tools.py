@@ -1,6 +1,6 @@
 """Logs that the tools write themselves, here and offline, read back.
 
-Each test needs the tool (`pip install --group real-tools`) and is skipped without it.
+`scripts/test --real-tools` installs the tools and runs these tests; each is skipped without its tool.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The tools' warnings are their own.
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.real_tools, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(autouse=True)

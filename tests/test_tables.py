@@ -17,9 +17,9 @@ import pytest
 from cross import DUCKDB, added
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import ALL_NAMES, ALL_STAGES, CONFIGS, SOME_STATUSES, configs
+from strategies import ALL_NAMES, ALL_STAGES, ALL_STATUSES, CONFIGS, SOME_STATUSES, configs
 
-from failure_kinds import FailureClassificationConfig, load_registry, using_registry
+from failure_kinds import FailureClass, FailureClassificationConfig, load_registry, using_registry
 from failure_kinds.errors import ColumnClashError, ColumnTypeError, FailureKindsError, MissingColumnError
 from failure_kinds.report import report_failures
 from failure_kinds.tables import class_expr, classify_table, reporting_kind_expr, rule_expr, summarize_table
@@ -91,13 +91,26 @@ FORMS: dict[str, Callable[[pa.Table], Any]] = {
 }
 
 
+@pytest.mark.parametrize(
+    "statuses",
+    [SOME_STATUSES, pytest.param(ALL_STATUSES, marks=pytest.mark.engines)],
+    ids=["some statuses", "every one"],
+)
 @pytest.mark.parametrize("name", CONFIGS)
-def test_the_answers_are_those_of_the_rules_on_every_engine(name: str) -> None:
+def test_the_answers_are_those_of_the_rules_on_every_engine(name: str, statuses: list[Any]) -> None:
     config = FailureClassificationConfig(**CONFIGS[name])
-    expected = cross.answers(config, cross.every())
+    table = cross.evidence(cross.NAMES, ALL_STAGES, statuses)
+    expected = cross.answers(config, table)
     for engine, made in ENGINES.items():
-        assert added(classify_table(made(cross.every()), config=config)).equals(expected), engine
-    assert added(cross.by_sql(cross.every(), config)).equals(expected), "SQL on DuckDB"
+        assert added(classify_table(made(table), config=config)).equals(expected), engine
+    assert added(cross.by_sql(table, config)).equals(expected), "SQL on DuckDB"
+
+
+@pytest.mark.parametrize("failure_class", FailureClass)
+def test_what_the_last_rules_say_may_be_the_default(failure_class: FailureClass) -> None:
+    config = FailureClassificationConfig(default_class=failure_class)
+    table = cross.evidence(cross.NAMES, ["agent", None], [None, 503])
+    assert added(classify_table(table, config=config)).equals(cross.answers(config, table))
 
 
 @given(configs, st.sampled_from(sorted(ENGINES)))

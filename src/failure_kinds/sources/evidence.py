@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..spelling import encodable
 from .paths import parse_path, values_at
-from .source import Target
+from .source import ALWAYS, Target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from .paths import Path
     from .source import Condition, FieldRule, KindRule, Source, StageRule
 
@@ -147,7 +148,7 @@ def _name_in(row: Mapping[str, Any], source: Source) -> _Name:
             found = _name_at(place, rule, row, source) if rule.nested is None else _nested_name(place, rule.nested)
             if found is not None:
                 return found._replace(beside=(*(passed if place is row else found.beside), row))
-            if place is not row and isinstance(place, Mapping):
+            if place is not row and isinstance(place, dict):
                 passed.append(place)
     return _Name(None, None, (*passed, row))
 
@@ -175,7 +176,7 @@ def _recorded(value: Any, rule: KindRule, source: Source) -> str | None:
         return None
     if isinstance(value, str):
         return value
-    if isinstance(value, Mapping | list) and not rule.vocabulary:
+    if isinstance(value, dict | list) and not rule.vocabulary:
         return None  # another tool's field of the same name
     return _json(value)
 
@@ -196,6 +197,9 @@ def _meaning(recorded: str, field: Path, row: Mapping[str, Any], source: Source)
 
 
 def _holds(condition: Condition, place: Any) -> bool:
+    if condition is ALWAYS:  # as nearly all are
+        return True
+
     def values(field: str) -> list[Any]:
         return [value for value in values_at(place, _parsed(field), place) if value is not None]
 
@@ -235,7 +239,7 @@ def _phase_at(time: Any, place: Any, rule: StageRule, row: Mapping[str, Any]) ->
     began: list[tuple[datetime, str]] = []
     for path, stage in rule.phases:
         for phase in values_at(place, path, row):
-            start = _time(phase.get("started_at")) if isinstance(phase, Mapping) else None
+            start = _time(phase.get("started_at")) if isinstance(phase, dict) else None
             if start is not None:
                 began.append((start, stage))
     failed = _time(time)

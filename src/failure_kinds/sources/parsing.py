@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..frozen import FrozenDict
 from .paths import ROW, parse_path
 from .source import (
+    ALWAYS,
     CLASS_NAME,
     LINES,
     Condition,
@@ -137,7 +138,8 @@ def _score_rule(said: str | Mapping[str, Any]) -> ScoreRule:
 
 
 def _condition(said: Mapping[str, Any] | None) -> Condition:
-    said = said or {}
+    if not said:
+        return ALWAYS
     equal = _mapping(said, "equal")
     return Condition(
         all=tuple(_list(said, "all")),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["EVERY", "LAST", "ROW", "Path", "Step", "is_key", "is_path", "parse_path", "path_text", "values_at"]
 
@@ -66,27 +68,27 @@ def values_at(value: Any, path: Path, row: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the values that a path leads to; none where something on the way is missing or of another form.
 
     Args:
-        value: Where the path begins.
+        value: Where the path begins, as plain JSON data.
         path: The steps.
         row: The row, whose fields selectors name.
     """
-    if not path:
-        yield value
-        return
-    (key, selector), *rest = path
-    if not isinstance(value, Mapping) or key not in value:
-        return
-    found = value[key]
-    if selector is None:
-        chosen = [found]
-    elif selector in (EVERY, LAST):
-        members = found if isinstance(found, list) else []
-        chosen = members[-1:] if selector == LAST else members
-    else:
-        name = row.get(selector)
-        chosen = [found[name]] if isinstance(found, Mapping) and isinstance(name, str) and name in found else []
-    for member in chosen:
-        yield from values_at(member, tuple(rest), row)
+    for number, (key, selector) in enumerate(path, start=1):
+        if not isinstance(value, dict) or key not in value:
+            return
+        value = value[key]
+        if selector is not None:
+            for member in _members(value, selector, row):
+                yield from values_at(member, path[number:], row)
+            return
+    yield value
+
+
+def _members(value: Any, selector: str, row: Mapping[str, Any]) -> list[Any]:
+    if selector in (EVERY, LAST):
+        members = value if isinstance(value, list) else []
+        return members[-1:] if selector == LAST else members
+    name = row.get(selector)
+    return [value[name]] if isinstance(value, dict) and isinstance(name, str) and name in value else []
 
 
 def path_text(path: Path) -> str:

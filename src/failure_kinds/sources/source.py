@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .paths import Path
 
 __all__ = [
+    "ALWAYS",
     "AUTO",
     "CLASS_NAME",
     "DOCUMENT",
@@ -59,6 +60,10 @@ class Condition(NamedTuple):
     any: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
     equal: Mapping[str, frozenset[str]] = FrozenDict()
+
+
+ALWAYS: Final = Condition()
+"""The condition that always holds."""
 
 
 class Layout(NamedTuple):

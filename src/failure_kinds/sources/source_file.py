@@ -56,9 +56,7 @@ class SourceFile:
             stack.enter_context(self._opened.stream)
             head, self._stream = look_ahead(self._opened.stream, HEAD)
             if head.startswith(PARQUET):
-                raise UnrecognisedError(
-                    "it is a Parquet file, which a report reads, and `failure_kinds.tables` as a frame"
-                )
+                raise UnrecognisedError("it is a Parquet file; a report reads it whole, and `tables` as a frame")
             self._zip = stack.enter_context(_zip_file(path, self._opened.size)) if head.startswith(ZIP) else None
             shape = shape_of(head) if self._zip is None else shape_of_zip(self._zip)
             candidates = sources if named else [_in_folder(source, path) for source in sources]
