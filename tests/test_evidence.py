@@ -14,7 +14,8 @@ from own_sources import own_source
 from strategies import json_values
 
 from failure_kinds.sources import Source, bundled_sources
-from failure_kinds.sources.evidence import Evidence, Outcome, evidence_in, score_in, text_of
+from failure_kinds.sources.conditions import text_of
+from failure_kinds.sources.evidence import Evidence, Outcome, evidence_in, score_in
 from failure_kinds.sources.reader import EvidenceReader
 
 PLAIN = bundled_sources()["plain"]

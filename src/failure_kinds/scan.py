@@ -7,7 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from . import constants
-from .sources.evidence import Evidence, text_of
+from .sources.conditions import text_of
+from .sources.evidence import Evidence
 from .sources.paths import values_at
 from .sources.reader import EvidenceReader
 from .sources.source import LINES

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from datetime import datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..spelling import encodable
-from .paths import parse_path, values_at
-from .source import ALWAYS, Target
+from .conditions import holds, json_of, shortened, text_of
+from .paths import values_at
+from .source import Target
+from .stages import stage_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from .paths import Path
-    from .source import Condition, FieldRule, KindRule, Source, StageRule
+    from .source import FieldRule, KindRule, Source
 
-__all__ = ["Evidence", "Outcome", "evidence_in", "score_in", "text_of"]
-
-_LONGEST_NAME: Final = 200
+__all__ = ["Evidence", "Outcome", "evidence_in", "score_in"]
 
 # A status, as JSON, that says nothing of a failure.
 _SUCCESS: Final = re.compile('"?[123][0-9][0-9]"?')
-
-_parsed: Final = lru_cache(parse_path)
 
 
 def __dir__() -> list[str]:
@@ -101,10 +95,10 @@ def evidence_in(row: Mapping[str, Any], source: Source) -> tuple[Evidence, str |
     if _says_so(source.omitted, row, source):
         return Evidence(Outcome.OMITTED, None, None, None, None, None, False, None), None
     found = _name_in(row, source)
-    kind = None if found.target is None else _cut(encodable(found.target.kind))
-    unmapped = None if found.recorded is None or found.target else _cut(encodable(found.recorded))
+    kind = None if found.target is None else shortened(found.target.kind)
+    unmapped = None if found.recorded is None or found.target else shortened(found.recorded)
     hints = [hint for hint in (found.hint, found.target, source.implied.get(kind or "")) if hint is not None]
-    stage = _stage(found.beside, source.stage, row) or next((hint.stage for hint in hints if hint.stage), None)
+    stage = stage_in(found.beside, source.stage, row) or next((hint.stage for hint in hints if hint.stage), None)
     policy = _policy(found.beside, source, row)
     if policy is None:
         policy = next((hint.policy for hint in hints if hint.policy is not None), None)
@@ -133,17 +127,10 @@ def score_in(row: Mapping[str, Any], source: Source) -> float | None:
     return None
 
 
-def text_of(value: Any) -> str | None:
-    """A value as text that is no longer than a name may be and can be written anywhere; what isn't text as JSON."""
-    if value is None:
-        return None
-    return _cut(encodable(value if isinstance(value, str) else _json(value)))
-
-
 def _name_in(row: Mapping[str, Any], source: Source) -> _Name:
     """The first name of a failure, in the order of preference."""
     passed: list[Any] = []  # objects that describe the failure, and give it no name
-    for rule in (rule for rule in source.kind if _holds(rule.when, row)):
+    for rule in (rule for rule in source.kind if holds(rule.when, row)):
         for place in (place for within in rule.within for place in values_at(row, within, row)):
             found = _name_at(place, rule, row, source) if rule.nested is None else _nested_name(place, rule.nested)
             if found is not None:
@@ -178,7 +165,7 @@ def _recorded(value: Any, rule: KindRule, source: Source) -> str | None:
         return value
     if isinstance(value, dict | list) and not rule.vocabulary:
         return None  # another tool's field of the same name
-    return _json(value)
+    return json_of(value)
 
 
 def _is_nothing(value: Any, source: Source) -> bool:
@@ -187,77 +174,13 @@ def _is_nothing(value: Any, source: Source) -> bool:
 
 def _meaning(recorded: str, field: Path, row: Mapping[str, Any], source: Source) -> tuple[Target | None] | None:
     """What a value of a field means, None within if nobody says; None if it says that nothing failed."""
-    rules = [rule for rule in source.kind if rule.field == field and _holds(rule.when, row)]
+    rules = [rule for rule in source.kind if rule.field == field and holds(rule.when, row)]
     for rule in rules:
         name = recorded.rpartition(".")[2] if rule.class_name else recorded
         if name in rule.values:
             target = rule.values[name]
             return None if target is None else (target,)
     return (Target(recorded) if any(rule.vocabulary for rule in rules) else None,)
-
-
-def _holds(condition: Condition, place: Any) -> bool:
-    if condition is ALWAYS:  # as nearly all are
-        return True
-
-    def values(field: str) -> list[Any]:
-        return [value for value in values_at(place, _parsed(field), place) if value is not None]
-
-    return (
-        all(map(values, condition.all))
-        and (not condition.any or any(map(values, condition.any)))
-        and not any(map(values, condition.none))
-        and all(text_of(value) in wanted for field, wanted in condition.equal.items() for value in values(field))
-    )
-
-
-def _stage(places: tuple[Any, ...], rules: tuple[StageRule, ...], row: Mapping[str, Any]) -> str | None:
-    for place in places:
-        for rule in (rule for rule in rules if _holds(rule.when, row)):
-            for value in values_at(place, rule.field, row):
-                if stage := _stage_by(rule, value, place, row):
-                    return stage
-    return None
-
-
-def _stage_by(rule: StageRule, value: Any, place: Any, row: Mapping[str, Any]) -> str | None:
-    if rule.stage:
-        return rule.stage
-    if rule.phases:
-        return _phase_at(value, place, rule, row)
-    written = text_of(value)
-    return rule.values.get(written or "", written)
-
-
-def _phase_at(time: Any, place: Any, rule: StageRule, row: Mapping[str, Any]) -> str | None:
-    """The stage of the phase that began last before a failure was recorded.
-
-    A phase may have ended by then, because tools write down what failed when they have cleaned up behind it. Where the
-    times can't be compared, as one without a time zone can't, a run that never came to its last phase stopped in the
-    one that began last.
-    """
-    began: list[tuple[datetime, str]] = []
-    for path, stage in rule.phases:
-        for phase in values_at(place, path, row):
-            start = _time(phase.get("started_at")) if isinstance(phase, dict) else None
-            if start is not None:
-                began.append((start, stage))
-    failed = _time(time)
-    if failed is not None:
-        began = [phase for phase in began if phase[0] <= failed]
-    if not began:
-        return None
-    _, stage = max(began)
-    return None if failed is None and stage == rule.phases[-1][1] else stage
-
-
-def _time(value: Any) -> datetime | None:
-    """A time with its zone; None for all else."""
-    try:
-        time = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        return None
-    return time if time.tzinfo is not None else None
 
 
 def _policy(places: tuple[Any, ...], source: Source, row: Mapping[str, Any]) -> bool | None:
@@ -280,13 +203,13 @@ def _status(places: tuple[Any, ...], source: Source, row: Mapping[str, Any]) -> 
                 value = int(value)
             if type(value) is int and 400 <= value <= 599:
                 return value, None
-            return None, _cut(encodable(_json(value)))
+            return None, shortened(json_of(value))
     return None, None
 
 
 def _values_by(rules: tuple[FieldRule, ...], place: Any, row: Mapping[str, Any]) -> Iterator[Any]:
     for rule in rules:
-        if _holds(rule.when, place):
+        if holds(rule.when, place):
             yield from values_at(place, rule.field, row)
 
 
@@ -296,13 +219,5 @@ def _says_so(rules: tuple[FieldRule, ...], row: Mapping[str, Any], source: Sourc
 
 
 def _is_unfinished(row: Mapping[str, Any], source: Source) -> bool:
-    finished = (rule.field for rule in source.finished if _holds(rule.when, row))
+    finished = (rule.field for rule in source.finished if holds(rule.when, row))
     return any(all(value in (None, "") for value in values_at(row, path, row)) for path in finished)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "..."
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from ..spelling import shown
+from .conditions import text_of
 from .decoding import RowDecoder
-from .evidence import Outcome, evidence_in, text_of
+from .evidence import Outcome, evidence_in
 from .paths import Step, is_key, values_at
 from .row_types import paths_read
 
