@@ -38,8 +38,9 @@ ORDER = [
     "sources.paths", "sources.source", "sources.parsing", "sources.bundled", "sources.exceptions", "sources.meanings",
     "sources.differences", "sources.document", "sources.loading",
     "files", "sources.conditions", "sources.stages", "sources.evidence", "sources.row_types", "sources.decoding",
-    "sources.reader", "sources.json_stream", "sources.row_files", "sources.zip_members", "sources.items", "sources.recognition", "sources.source_file",
-    "sources.failure_rows", "scan", "scan_processes", "parquet", "report_model", "tally", "report",
+    "sources.reader", "sources.json_stream", "sources.row_files", "sources.zip_members", "sources.items",
+    "sources.recognition", "sources.source_file", "sources.failure_rows", "scan", "scan_processes", "parquet",
+    "report_model", "tally", "report",
 ]  # fmt: skip
 
 

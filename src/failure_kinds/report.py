@@ -86,9 +86,10 @@ def report_failures(
     rules = get_registry() if registry is None else registry
     sources = sources_named(source, rules)
     tally = Tally(rules, {source.name: source for source in sources})
-    named = [os.fspath(path) for path in paths]
+    asked = [os.fspath(path) for path in paths]
+    named = frozenset(asked)
     names: list[str] = []
-    for path in expand_paths(named, file_patterns(sources)):
+    for path in expand_paths(asked, file_patterns(sources)):
         name = encodable(path)
         show = None if on_progress is None else functools.partial(on_progress, name)
         scan = None if processes is None else processes.scan_of(path, show)
