@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
     from .paths import Path
 
-__all__ = ["LONGEST_READ", "RowDecoder", "UnreadableError"]
+__all__ = ["LONGEST_READ", "NOT_TAKEN", "RowDecoder", "UnreadableError"]
 
 LONGEST_READ: Final = 1 << 20
 """No more bytes than this for the fields that are read, all together."""
 
 _LONGEST_FOR_PYTHON: Final = 4 << 20  # its parser builds everything, and a dozen times as large
-_NOT_TAKEN: Final = (msgspec.MsgspecError, ValueError)
+NOT_TAKEN: Final = (msgspec.MsgspecError, ValueError)
+"""What the fast decoder raises; `RowDecoder.decode` may take the row all the same."""
+
 # What Python writes for numbers that JSON doesn't know. Strings are found first, so that nothing inside one is.
 _NO_NUMBER: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|(-?Infinity|NaN)', re.DOTALL)
 
@@ -58,7 +60,7 @@ class RowDecoder:
         try:
             try:
                 return self._taken(text)
-            except _NOT_TAKEN:
+            except NOT_TAKEN:
                 return self._odd(text)
         except RecursionError:
             raise UnreadableError("it is nested too deep") from None
@@ -75,7 +77,7 @@ class RowDecoder:
             text = _NO_NUMBER.sub(lambda match: b"null" if match[1] else match[0], text)
             try:
                 return self._taken(text)
-            except _NOT_TAKEN:
+            except NOT_TAKEN:
                 pass
         if len(text) > _LONGEST_FOR_PYTHON:
             raise UnreadableError("it isn't JSON")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ..files import DAMAGES
-from .decoding import LONGEST_READ, UnreadableError
+from .decoding import LONGEST_READ, NOT_TAKEN, UnreadableError
 from .json_stream import BOM, JsonStreamError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class LineRows:
                     yield fast(line) if len(line) <= LONGEST_READ else self._long(line)
                 except UnreadableError as unreadable:
                     self._on_unreadable(self.number, str(unreadable))
-                except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+                except (*NOT_TAKEN, RecursionError):
                     yield from self._again(line)
         except DAMAGES as error:  # what came before that counts
             self.number += 1
