@@ -72,8 +72,8 @@ class TestShapes:
             # damaged first lines
             (b'garbage\n{"a": 1}\n', shape(None, False, "a")),
             (b'{"x": \n{"a": 1}\n', shape("x x.a", True, "a")),
-            (b'{"x": "half\n{"a": 1}\n{"b": 1}\n', shape(None, False, "x", "a", "b")),
-            (b'{"x": [\n{"a": 1}\n{"b": 1}\n', shape(None, False, "x x[]", "a", "b")),
+            (b'{"x": "half\n{"a": 1}\n{"b": 1}\n', shape("x", True, "a", "b")),
+            (b'{"x": [\n{"a": 1}\n{"b": 1}\n', shape("x x[] x[].a", True, "a", "b")),
             # files that are cut off
             (b'{"a": 1, "b": {"c"', shape("a b", True, "a b")),
             (b'{"a": 1,\n "b": [{"c": 1,\n', shape("a b b[] b[].c", True)),
@@ -213,8 +213,12 @@ class TestRecognising:
         with pytest.raises(UnrecognisedError, match=r"^no source fits; its rows have the fields b$"):
             recognise(shape_of(b'{"b": 1}\n'), [own, PLAIN])
 
-    def test_but_not_which_of_several_layouts_it_is(self) -> None:
+    def test_nor_which_of_several_layouts_it_is_if_they_are_read_alike(self) -> None:
         own = named("own", "layouts: {one: {when: {all: [a]}}, two: {when: {all: [b]}}}")
+        assert recognise(shape_of(b'{"c": 1}'), [own]).layout.rows == "lines"
+
+    def test_but_not_which_of_several_layouts_that_are_read_otherwise(self) -> None:
+        own = named("own", "layouts: {one: {when: {all: [a]}}, two: {rows: document, when: {all: [b]}}}")
         with pytest.raises(UnrecognisedError, match=r"^own doesn't describe it; its rows have the fields c$"):
             recognise(shape_of(b'{"c": 1}'), [own])
 

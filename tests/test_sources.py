@@ -205,7 +205,7 @@ carry_file: {model: info.model, agent: agent, late: late}
         unreadable: list[Any] = []
         (row,) = read_failures(path, own, on_unreadable=lambda *row: unreadable.append(row[1:]))
         assert (row.place, row.number) == ("runs.all[0]", 1)
-        assert row.extras == {"model": None, "agent": "a", "late": None, "task": 1}
+        assert row.extras == {"model": "m", "agent": "a", "late": None, "task": 1}
         assert unreadable == [(2, "it is a number, not an object")]
 
     def test_ids_in_lists(self, tmp_path: Path) -> None:

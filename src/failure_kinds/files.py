@@ -105,7 +105,8 @@ def _files_of(path: str, patterns: Collection[str]) -> Iterator[str]:
 
 
 def _is_wanted(file: Path, patterns: Collection[str]) -> bool:
-    return file.name.endswith(ENDINGS) or any(map(file.match, patterns))
+    plain = file.with_name(file.name.removesuffix(".gz").removesuffix(".zst"))
+    return (file.name.endswith(ENDINGS) or any(map(plain.match, patterns))) and file.is_file()
 
 
 def open_file(path: str) -> OpenFile:

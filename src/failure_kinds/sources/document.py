@@ -265,7 +265,7 @@ class SourceDocument(_Section):
     policy: _rules(PolicySection) = _list("Where it may stand whose request it was.")  # type: ignore[valid-type]
     score: _rules(ScoreSection) = _list("Where the score may stand.")  # type: ignore[valid-type]
     failed: _rules(FieldSection) = _list(  # type: ignore[valid-type]
-        "Fields that say that a rollout failed: neither missing, null, false nor empty."
+        "Fields that say that a rollout failed: they hold an object, or what is neither null, false, zero nor empty."
     )
     finished: _rules(FieldSection) = _list("Fields that say so by being missing, null or empty.")  # type: ignore[valid-type]
     omitted: _rules(FieldSection) = _list("Fields that say that a rollout was left out: as for `failed`.")  # type: ignore[valid-type]

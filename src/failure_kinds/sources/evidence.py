@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .conditions import holds, json_of, shortened, text_of
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .source import FieldRule, KindRule, Source
 
 __all__ = ["Evidence", "Outcome", "evidence_in", "score_in"]
+
+_LARGEST: Final = sys.float_info.max  # a whole number may be larger, and no float then
 
 # A status, as JSON, that says nothing of a failure.
 _SUCCESS: Final = re.compile('"?[123][0-9][0-9]"?')
@@ -122,7 +125,7 @@ def score_in(row: Mapping[str, Any], source: Source) -> float | None:
     for rule in source.score:
         for value in values_at(row, rule.field, row):
             score = rule.values.get(text_of(value) or "") if rule.values else value
-            if isinstance(score, int | float) and not isinstance(score, bool):
+            if isinstance(score, int | float) and not isinstance(score, bool) and abs(score) <= _LARGEST:
                 return float(score)
     return None
 
@@ -131,8 +134,12 @@ def _name_in(row: Mapping[str, Any], source: Source) -> _Name:
     """The first name of a failure, in the order of preference."""
     passed: list[Any] = []  # objects that describe the failure, and give it no name
     for rule in (rule for rule in source.kind if holds(rule.when, row)):
-        for place in (place for within in rule.within for place in values_at(row, within, row)):
-            found = _name_at(place, rule, row, source) if rule.nested is None else _nested_name(place, rule.nested)
+        places = [(place, path) for path in rule.within for place in values_at(row, path, row)]
+        for place, within in places:
+            if rule.nested is None:
+                found = _name_at(place, rule, within, row, source)
+            else:
+                found = _nested_name(place, rule.nested)
             if found is not None:
                 return found._replace(beside=(*(passed if place is row else found.beside), row))
             if place is not row and isinstance(place, dict):
@@ -140,10 +147,11 @@ def _name_in(row: Mapping[str, Any], source: Source) -> _Name:
     return _Name(None, None, (*passed, row))
 
 
-def _name_at(place: Any, rule: KindRule, row: Mapping[str, Any], source: Source) -> _Name | None:
+def _name_at(place: Any, rule: KindRule, within: Path, row: Mapping[str, Any], source: Source) -> _Name | None:
+    same_field = [other for other in source.kind if other.field == rule.field and within in other.within]
     for value in values_at(place, rule.field, row):
         recorded = _recorded(value, rule, source)
-        meaning = None if recorded is None else _meaning(recorded, rule.field, row, source)
+        meaning = None if recorded is None else _meaning(recorded, same_field, row)
         if meaning is not None:
             return _Name(recorded, *meaning, (place,))
     return None
@@ -172,9 +180,9 @@ def _is_nothing(value: Any, source: Source) -> bool:
     return value is None or value in ("", 0) or (isinstance(value, str) and value in source.no_failure)
 
 
-def _meaning(recorded: str, field: Path, row: Mapping[str, Any], source: Source) -> tuple[Target | None] | None:
-    """What a value of a field means, None within if nobody says; None if it says that nothing failed."""
-    rules = [rule for rule in source.kind if rule.field == field and holds(rule.when, row)]
+def _meaning(recorded: str, rules: list[KindRule], row: Mapping[str, Any]) -> tuple[Target | None] | None:
+    """What a value of a field means by the rules about it, None within if none says; None if nothing failed."""
+    rules = [rule for rule in rules if holds(rule.when, row)]
     for rule in rules:
         name = recorded.rpartition(".")[2] if rule.class_name else recorded
         if name in rule.values:
@@ -214,7 +222,7 @@ def _values_by(rules: tuple[FieldRule, ...], place: Any, row: Mapping[str, Any])
 
 
 def _says_so(rules: tuple[FieldRule, ...], row: Mapping[str, Any], source: Source) -> bool:
-    """Whether one of some fields is neither missing, null, false nor empty."""
+    """Whether one of some fields holds anything. An object does, as no more of it than is read comes here."""
     return any(not _is_nothing(value, source) and value != [] for value in _values_by(rules, row, row))
 
 

@@ -138,11 +138,11 @@ def _rows_of(
         for decoded in rows:
             row = msgspec.to_builtins(decoded)
             evidence, recorded = evidence_in(row, source)
-            extras = {
-                field: next(values_at(holder, path, holder), None)
-                for holder, paths in ((file.header, source.carry_file), (row, source.carry))
-                for field, path in paths.items()
-            }
+            extras: dict[str, Any] = {}
+            for holder, paths in ((row, source.carry), (file.header, source.carry_file)):
+                for field, place in paths.items():
+                    if extras.get(field) is None:
+                        extras[field] = next(values_at(holder, place, holder), None)
             yield FailureRow(
                 evidence,
                 recorded,

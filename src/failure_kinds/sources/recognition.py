@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..errors import FailureKindsError
 from ..spelling import printable
 from .json_stream import BOM, CutOffError, JsonStream, JsonStreamError
-from .source import LINES, Condition, Layout, Source
+from .source import ALWAYS, LINES, Condition, Layout, Source
 
 if TYPE_CHECKING:
     import zipfile
@@ -94,14 +94,16 @@ def recognise(shape: Shape, sources: Iterable[Source], *, named: bool = True) ->
     candidates = list(sources)
     fitting = [found for source in candidates for found in _layouts_that_fit(shape, source)]
     fitting = [found for found in fitting if not found.source.fallback] or fitting
+    fitting = [found for found in fitting if _is_seen(shape, found.layout)] or fitting
     if not fitting and not (shape.members or shape.lines or shape.fields or "*" in (shape.document or ())):
         # There is nothing to go by, and there may be nothing in it.
         fallbacks = [source for source in candidates if source.fallback]
         fitting = [Recognised(source, layout) for source in fallbacks for layout in _of_nothing(shape, source)]
     if not fitting and named and len(candidates) == 1:
         # Whoever names the source and the file knows better than its conditions.
-        possible = _possible(shape, candidates[0])
-        fitting = [Recognised(candidates[0], layout) for layout in possible[:1] if len(possible) == 1]
+        possible = [layout for layout in _possible(shape, candidates[0]) if layout.aggregate is None]
+        alike = {(layout.rows, layout.lists, layout.members) for layout in possible}
+        fitting = [Recognised(candidates[0], layout) for layout in possible[:1] if len(alike) == 1]
     if not fitting:
         raise UnrecognisedError(_why_none(shape, candidates))
     names = tuple(dict.fromkeys(found.source.name for found in fitting))
@@ -112,6 +114,11 @@ def recognise(shape: Shape, sources: Iterable[Source], *, named: bool = True) ->
         raise UnrecognisedError(fitting[0].layout.aggregate or "", names, aggregate=True)
     # An object on one line is a file of lines too.
     return min(rows, key=lambda found: (named or found.layout.repeats is None, found.layout.rows != LINES))
+
+
+def _is_seen(shape: Shape, layout: Layout) -> bool:
+    """Whether something speaks for a layout: a condition, or its list, which may begin behind what was looked at."""
+    return layout.when != ALWAYS or not layout.rows.endswith("[]") or layout.rows in (shape.document or ())
 
 
 def _layouts_that_fit(shape: Shape, source: Source) -> Iterator[Recognised]:
@@ -201,7 +208,7 @@ def _outline(text: bytes) -> tuple[frozenset[str] | None, bytes | None]:
     except CutOffError:
         return frozenset(fields), None
     except JsonStreamError:
-        return None, b"?"
+        return (frozenset(fields), None) if fields else (None, b"?")  # what is wrong with it is said when it is read
     return frozenset(fields), stream.peek()
 
 

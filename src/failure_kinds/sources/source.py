@@ -187,7 +187,8 @@ class Source(NamedTuple):
         http_status: Where the status of a model request may stand, likewise.
         policy: Where it may stand whose request it was, likewise.
         score: Where the score may stand, likewise.
-        failed: Fields that say that a rollout failed, without a name: they are neither missing, null, false nor empty.
+        failed: Fields that say that a rollout failed, without a name: they hold an object, or what is neither null,
+            false, zero nor empty.
         finished: Fields that say so by being missing, null or empty.
         omitted: Fields that say that a rollout was left out: as for `failed`.
         no_failure: Values that say that nothing failed, beside null, false, zero and empty text.

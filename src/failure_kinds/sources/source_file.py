@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from ..files import PARQUET, STANDARD_INPUT, OpenFile, look_ahead, open_file
 from .items import Header, items_in, items_in_zip
 from .recognition import HEAD, UnrecognisedError, recognise, shape_of, shape_of_zip
-from .row_files import ItemRows, LineRows
+from .row_files import LONGEST_LINE, ItemRows, LineRows
 from .source import LINES
 from .zip_members import DAMAGES, ZIP
 
@@ -55,6 +55,8 @@ class SourceFile:
             stack.enter_context(self._opened.source)
             stack.enter_context(self._opened.stream)
             head, self._stream = look_ahead(self._opened.stream, HEAD)
+            if len(head) == HEAD and b"\n" not in head:  # the first row alone may be longer
+                head, self._stream = look_ahead(self._stream, LONGEST_LINE)
             if head.startswith(PARQUET):
                 raise UnrecognisedError("it is a Parquet file; a report reads it whole, and `tables` as a frame")
             self._zip = stack.enter_context(_zip_file(path, self._opened.size)) if head.startswith(ZIP) else None

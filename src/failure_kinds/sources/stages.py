@@ -63,7 +63,7 @@ def _phase_at(time: Any, place: Any, rule: StageRule, row: Mapping[str, Any]) ->
         began = [phase for phase in began if phase[0] <= failed]
     if not began:
         return None
-    _, stage = max(began)
+    _, stage = max(reversed(began), key=lambda phase: phase[0])  # the later one of two that began together
     return None if failed is None and stage == rule.phases[-1][1] else stage
 
 
