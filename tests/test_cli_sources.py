@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
@@ -13,9 +15,10 @@ import yaml
 from conftest import DATA
 from typer.testing import CliRunner
 
+from failure_kinds import files
 from failure_kinds.cli.app import app
 from failure_kinds.reading import read_yaml
-from failure_kinds.sources import bundled_sources, load_source
+from failure_kinds.sources import bundled_sources, load_source, read_failures
 from failure_kinds.sources.differences import SourceDifference, source_differences
 
 if TYPE_CHECKING:
@@ -130,6 +133,100 @@ class TestReport:
             assert report["classes"] == {"evaluation": 0, "model": 1, "unknown": 0}
 
 
+class TestFolders:
+    """What stands in a folder never stops a report, and is never lost without a word."""
+
+    ROW = '{"failure_kind": "session_lost"}\n'
+
+    def report(self, folder: Path, exit_code: int) -> dict[str, Any]:
+        result = run("report", folder, "--format", "json")
+        assert result.exit_code == exit_code, result.output
+        report: dict[str, Any] = json.loads(result.stdout)
+        return report
+
+    def test_other_things_than_files_are_left_alone(self, tmp_path: Path) -> None:
+        (tmp_path / "rows.jsonl").write_text(self.ROW, encoding="utf-8")
+        (tmp_path / "spark.jsonl").mkdir()
+        (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nothing")
+        os.mkfifo(tmp_path / "pipe.jsonl")
+        assert self.report(tmp_path, 0)["account"]["lines"] == 1
+
+    def test_packed_files_are_named_as_what_they_hold(self, tmp_path: Path) -> None:
+        log = (DATA / "sources" / "swe_agent" / "submitted").rglob("*.traj")
+        (tmp_path / "a.traj.gz").write_bytes(gzip.compress(next(log).read_bytes()))
+        assert self.report(tmp_path, 0)["sources"][0]["source"] == "swe_agent"
+
+    def test_a_file_that_is_damaged_counts_as_a_row_that_cannot_be_read(self, tmp_path: Path) -> None:
+        (tmp_path / "rows.jsonl").write_text(self.ROW, encoding="utf-8")
+        trial = next((DATA / "sources" / "harbor" / "agent_timeout").glob("result.json")).read_bytes()
+        (tmp_path / "result.json").write_bytes(trial[:60])
+        (tmp_path / "log.eval").write_bytes(b"PK\x03\x04 and no more")
+        account = self.report(tmp_path, 3)["account"]
+        assert (account["failures"], account["unreadable"], account["passed_over"]) == (1, 2, 0)
+        assert [line["reason"].split(":")[0].split(",")[0] for line in account["unreadable_lines"]] == [
+            "it is no zip file that can be read", "it is damaged or cut off",
+        ]  # fmt: skip
+
+    def test_so_does_one_that_cannot_be_opened(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "rows.jsonl").write_text(self.ROW, encoding="utf-8")
+        (tmp_path / "secret.jsonl").write_text(self.ROW, encoding="utf-8")
+        opened = files.open_file
+
+        def refusing(path: str) -> Any:
+            if path.endswith("secret.jsonl"):
+                raise PermissionError(13, "Permission denied", path)
+            return opened(path)
+
+        monkeypatch.setattr("failure_kinds.sources.source_file.open_file", refusing)
+        account = self.report(tmp_path, 3)["account"]
+        assert (account["failures"], account["unreadable_lines"][0]["reason"]) == (1, "permission denied")
+        told: list[Any] = []
+        assert len(list(read_failures(tmp_path, on_unreadable=lambda *about: told.append(about)))) == 1
+        assert [about[:2] for about in told] == [(f"{tmp_path}/secret.jsonl", 1)]
+        assert run("report", tmp_path / "secret.jsonl").exit_code == 2
+
+    def test_where_no_file_holds_rows_that_is_said(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.json").write_text('{"written": "by hand"}', encoding="utf-8")
+        assert "Nothing to report: no file holds rows that are read.\n" in output("report", tmp_path)
+
+
+def test_a_first_row_of_several_mebibytes_is_recognised(tmp_path: Path) -> None:
+    row = {"response": {"output": "x" * 3_000_000}, "_ng_failure_class": "session_lost"}
+    (tmp_path / "rows.jsonl").write_text(f"{json.dumps(row)}\n" * 2, encoding="utf-8")
+    report = json.loads(output("report", tmp_path / "rows.jsonl", "--format", "json"))
+    assert (report["sources"][0]["source"], report["account"]["failures"]) == ("nemo_gym", 2)
+
+
+def test_a_source_without_conditions_takes_no_file_whose_list_nobody_has_seen(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        'schema_version: 1\nsource: own\ntitle: Own\nlayouts: {it: {rows: "runs[]"}}\nkind: outcome\n', encoding="utf-8"
+    )
+    results = DATA / "sources" / "tau2" / "ends_that_are_mapped" / "results.json"
+    document = json.loads(results.read_text(encoding="utf-8"))
+    document = {"info": document["info"], "tasks": ["x" * 1000] * 2000, **document}
+    document["tasks"] = ["x" * 1000] * 2000
+    (tmp_path / "results.json").write_text(json.dumps(document), encoding="utf-8")
+    sources = ("--source", "auto", "--source", str(own))
+    report = json.loads(output("report", tmp_path / "results.json", *sources, "--format", "json"))
+    assert report["sources"][0]["source"] == "tau2"
+
+
+class TestMixedUp:
+    def test_a_source_is_no_layer_of_a_vocabulary(self) -> None:
+        result = run("list", "--config", MY_TOOL)
+        assert result.exit_code == 2
+        assert (
+            "this is a source, which says how a tool's failures are read; `report` takes it as --source"
+            in result.stderr
+        )
+
+    def test_a_vocabulary_is_no_source(self) -> None:
+        result = run("sources", "show", DATA / "team.yaml")
+        assert result.exit_code == 2
+        assert "this is a vocabulary, or laid over one, and no source; --config takes it" in result.stderr
+
+
 class TestCheck:
     def test_a_source_that_is_right(self) -> None:
         assert output("check", MY_TOOL) == f"{MY_TOOL}: fine (source my_tool)\n"
@@ -208,6 +305,18 @@ class TestDiff:
             assert only.what == difference[0]
             assert difference[1] in str(only.before)
             assert difference[2] in str(only.after)
+
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [
+            ("within: [., error]", "match: class_name\n    within: [., error]"),
+            ("header: run.json", "header: start.json"),
+            ("score: [score, {field: passed", "score: [result, {field: passed"),
+            ("schema_version: 1", "schema_version: 1\nfallback: true"),
+        ],
+    )
+    def test_nothing_that_is_read_differently_is_passed_over(self, tmp_path: Path, old: str, new: str) -> None:
+        assert source_differences(load_source(MY_TOOL), load_source(changed(tmp_path, old, new)))
 
     def test_a_source_and_something_else_cannot_be_compared(self) -> None:
         result = run("diff", MY_TOOL, DATA / "team.yaml")

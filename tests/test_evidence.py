@@ -485,3 +485,38 @@ KEYS = sorted(
 )
 def test_no_source_fails_on_any_row_and_keys_say_what_rows_do(name: str, row: dict[str, Any]) -> None:
     assert evidence(row, bundled_sources()[name])
+
+
+class TestFieldsOfOneName:
+    SOURCE = own_source("""
+kind:
+  - {field: type, within: "judge.errors[]", values: {Timeout: judge_failed}}
+  - {field: type, within: error, when: {all: [late]}, values: {Timeout: agent_limit}}
+  - {field: type, within: error, values: {Timeout: agent_timeout}}
+""")
+
+    @pytest.mark.parametrize(
+        ("row", "kind"),
+        [
+            ({"judge": {"errors": [{"type": "Timeout"}]}}, "judge_failed"),
+            ({"error": {"type": "Timeout"}}, "agent_timeout"),
+            ({"error": {"type": "Timeout"}, "late": 1}, "agent_limit"),
+        ],
+    )
+    def test_mean_what_is_said_of_the_object_that_holds_them(self, row: dict[str, Any], kind: str) -> None:
+        assert evidence_in(row, self.SOURCE)[0].failure_kind == kind
+
+
+def test_a_whole_number_that_no_float_can_hold_is_no_score() -> None:
+    own = own_source("score: [r.reward, reward]")
+    assert score_in({"r": {"reward": 10**400}, "reward": 2}, own) == 2.0
+
+
+def test_of_two_phases_that_began_together_the_later_one_counts() -> None:
+    own = own_source("""
+kind: [{field: type, vocabulary: true}]
+stage: [{field: at, phases: [{field: setup, stage: seed}, {field: run, stage: agent}, {field: test, stage: cleanup}]}]
+""")
+    began = {"started_at": "2026-01-01T00:00:01Z"}
+    row = {"type": "x", "at": "2026-01-01T00:00:02Z", "setup": began, "run": began}
+    assert evidence_in(row, own)[0].stage == "agent"

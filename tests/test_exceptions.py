@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from own_sources import own_source
 
 from failure_kinds.sources import failure_kind_of
 from failure_kinds.sources.bundled import bundled_source
@@ -349,3 +350,11 @@ def test_a_package_is_not_imported_to_know_its_exceptions() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+def test_a_source_of_ones_own_may_list_classes() -> None:
+    own = own_source("exceptions: {acme.LostError: session_lost}")
+    lost = type("LostError", (Exception,), {"__module__": "acme.errors"})()
+    assert failure_kind_of(lost, own) == "session_lost"
+    assert failure_kind_of(lost) is None
+    assert failure_kind_of(ConnectionRefusedError(), own) is None

@@ -309,7 +309,9 @@ class TestFiles:
 
     def test_a_damaged_zip_file_is_said_to_be_one(self, tmp_path: Path) -> None:
         (tmp_path / "rows").write_bytes(b"PK\x03\x04 and no more")
-        with pytest.raises(UnrecognisedError, match=r"^it is a damaged zip file$"):
+        with pytest.raises(
+            UnrecognisedError, match=r"^it is no zip file that can be read: damaged, or packed once more$"
+        ):
             SourceFile(str(tmp_path / "rows"), [self.OWN])
 
     def test_how_far_it_has_been_read(self, tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ class TestItems:
         items: list[Item] = [("a", b"5"), ("b", UnreadableError("it is damaged")), ("c", b"{}"), ("d", b"")]
         assert self.read(*items) == (
             [(3, "c", None)],
-            [(1, "it is a number, not an object"), (2, "it is damaged"), (4, "it isn't JSON")],
+            [(1, "a: it is a number, not an object"), (2, "b: it is damaged"), (4, "d: it isn't JSON")],
         )
 
     @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_rows_are_counted_by_their_evidence(tmp_path: Path) -> None:
 def test_rows_that_are_no_lines_are_counted_likewise(tmp_path: Path) -> None:
     path = write(tmp_path, json.dumps([{"failure_kind": "a"}, 5, {"failure_kind": "a"}], indent=1).encode())
     counts: Any = {failure("a"): 2}
-    unreadable = [(2, "it is a number, not an object")]
+    unreadable = [(2, "[1]: it is a number, not an object")]
     assert scan_file(path, SOURCES) == Scan(counts, 3, 0, 1, unreadable, "plain", "list")
 
 

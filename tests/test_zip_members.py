@@ -107,7 +107,7 @@ def test_lines_in_members(method: int, tmp_path: Path) -> None:
     content = zip_of(("x", b'{"kind": "a"}\n\n5\n{"kind": "b"}'), method=method)
     assert read(tmp_path, content, own) == (
         [(1, "x:1", "a", None), (3, "x:4", "b", None)],
-        [(2, "it is a number, not an object")],
+        [(2, "x:3: it is a number, not an object")],
     )
 
 
@@ -137,11 +137,11 @@ def test_a_header_that_is_damaged_costs_no_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why", "kinds"),
     [
-        (b"[1]", "it is a list, not an object", "ac"),
+        (b"[1]", "samples/2.json: it is a list, not an object", "ac"),
         (b'{"kind": "b"', "samples/2.json: it is cut off", "ac"),
         (b'{"kind": "b"} {}', "samples/2.json: more than one JSON value", "abc"),
         (b"", "samples/2.json: it is cut off", "ac"),
-        (b"oh", "it isn't JSON", "ac"),
+        (b"oh", "samples/2.json: it isn't JSON", "ac"),
         (b"}", "samples/2.json: it isn't JSON", "ac"),
     ],
 )
@@ -224,7 +224,10 @@ def test_whatever_is_wrong_with_a_file_its_rows_are_read_or_counted_or_it_is_ref
         try:
             read(Path(folder), bytes(damaged[: chance.randrange(4, len(damaged)) if cut else None]))
         except UnrecognisedError as error:
-            assert error.reason in ("it is a damaged zip file", "own doesn't describe it; it is a zip file")
+            assert error.reason in (
+                "it is no zip file that can be read: damaged, or packed once more",
+                "own doesn't describe it; it is a zip file",
+            )
 
 
 def test_a_name_that_is_no_text_is_a_damage_too(tmp_path: Path) -> None:
@@ -234,6 +237,6 @@ def test_a_name_that_is_no_text_is_a_damage_too(tmp_path: Path) -> None:
     rows, unreadable = read(tmp_path, local)
     assert [row[2] for row in rows] == ["b"]
     assert len(unreadable) == 1
-    with pytest.raises(UnrecognisedError, match="it is a damaged zip file"):
+    with pytest.raises(UnrecognisedError, match="it is no zip file that can be read: damaged, or packed once more"):
         read(tmp_path, content.replace("é".encode(), b"\xff\xff"))
     assert UnicodeDecodeError in DAMAGES

@@ -69,6 +69,8 @@ def _message(details: ErrorDetails, path: tuple[str | int, ...], model: type[Bas
             return f"a mapping (`key: value`) is needed here, not {_what(details['input'])}"
         case "tuple_type":
             return f"a list (`[a, b]`) is needed here, not {_what(details['input'])}"
+        case "literal_error":
+            return f"{shown(details['input'])} is none of {details['ctx']['expected'].replace(' or ', ', ')}"
         case "string_type" | "string_pattern_mismatch":
             return f"text is needed here, not {_what(details['input'])}"
         case _:

@@ -150,6 +150,9 @@ class _Laid:
         """A layer as a document, and what is wrong with it."""
         if not data and not is_base:
             return None, []  # a file that says nothing changes nothing
+        if "source" in data and "kinds" not in data:
+            message = "this is a source, which says how a tool's failures are read; `report` takes it as --source"
+            return None, [Finding(("source",), message, at_key=True)]
         document, findings = None, []
         try:
             document = Document.model_validate(data, context=self)

@@ -64,7 +64,8 @@ def report_failures(
 
     Args:
         paths: Logs (plain, gzip, Zstandard or Parquet), folders of them, patterns, or `-` for standard input. Of
-            folders and patterns, files that no source fits are passed over, and so are files of totals.
+            folders and patterns, files that no source fits are passed over, and so are files of totals; one that is
+            damaged, or that several sources fit, counts as a row that can't be read.
         source: The tool that wrote them: the name of a source, the path of a YAML file that describes one, or several
             to choose from; `auto` recognises each file by its shape.
         registry: The vocabulary and the rules; by default the active registry. Where it isn't the bundled vocabulary,
@@ -103,8 +104,16 @@ def report_failures(
                     scan = scan_file(path, sources, by, known, tell, show, named=path in named)
         except UnrecognisedError as error:
             if path in named:
-                raise UnrecognisedError(f"{name}: {error.reason}", error.candidates, error.aggregate) from None
-            tally.pass_over(name, error.reason)
+                reason = f"{name}: {error.reason}"
+                raise UnrecognisedError(reason, error.candidates, error.aggregate, error.damaged) from None
+            if error.damaged or len(error.candidates) > 1:
+                tally.add_unreadable(name, error.reason)
+            else:
+                tally.pass_over(name, error.reason)
+        except OSError as error:
+            if path in named:
+                raise
+            tally.add_unreadable(name, (error.strerror or str(error)).lower())
         else:
             tally.add(name, scan)
             names.append(name)

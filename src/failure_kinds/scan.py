@@ -10,7 +10,7 @@ from . import constants
 from .sources.conditions import text_of
 from .sources.evidence import Evidence
 from .sources.paths import values_at
-from .sources.reader import EvidenceReader
+from .sources.reader import reader_of
 from .sources.source import LINES
 from .sources.source_file import SourceFile
 from .spelling import is_namespaced
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from .sources.decoding import RowDecoder
+    from .sources.reader import EvidenceReader
     from .sources.row_files import Rows
     from .sources.source import Source
 
@@ -127,7 +128,7 @@ def scan_file(
 
         has_header = layout.rows != LINES or bool(layout.members)
         of_file = has_header and by in source.carry_file and by not in source.carry
-        reader = EvidenceReader(source, None if of_file else by)
+        reader = reader_of(source, None if of_file else by)
         scan = scan_rows(file.rows, reader, known, on_row, piece_read)._replace(source=source.name, layout=layout.name)
         if of_file:
             group = text_of(next(values_at(file.header, source.carry_file[str(by)], file.header), None))

@@ -109,6 +109,13 @@ class Tally:
         for evidence, count in scan.counts.items():
             self._add(Evidence(*evidence), count, scan.source)
 
+    def add_unreadable(self, path: str, reason: str) -> None:
+        """Note a file that can't be read at all, as one row that can't."""
+        self._lines += 1
+        self._outcomes["unreadable"] += 1
+        self._unreadable_lines = [*self._unreadable_lines, UnreadableLine(file=path, line=1, reason=reason)]
+        del self._unreadable_lines[UNREADABLE_LINES:]
+
     def pass_over(self, path: str, reason: str) -> None:
         """Note a file that isn't read."""
         self._passed_over.append(PassedOver(file=path, reason=reason))

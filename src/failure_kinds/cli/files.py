@@ -42,7 +42,7 @@ class _Result(NamedTuple):
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Teams' files, or whole vocabularies.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Teams' files, whole vocabularies, or sources.")],
     base: Annotated[
         list[Path] | None,
         typer.Option(

@@ -112,7 +112,7 @@ def report(
     except BrokenPipeError:
         raise
     except UnrecognisedError as error:
-        advice = "" if error.aggregate else "; --source says what it is"
+        advice = "" if error.aggregate or error.damaged or source else "; --source says what it is"
         write(f"failure-kinds: {error}{advice}", to_stderr=True)
         raise typer.Exit(2) from None
     except OSError as error:

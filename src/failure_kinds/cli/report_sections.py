@@ -85,7 +85,8 @@ def _outcome(account: Account) -> str:
     if account.failures:
         return f"{counted(account.failures, 'failure')} in {rows}."
     if account.lines == account.blank:
-        return "Nothing to report: there are no rows."
+        why = "no file holds rows that are read" if account.passed_over else "there are no rows"
+        return f"Nothing to report: {why}."
     if account.unlabelled or account.unreadable:
         return f"No failure with a name or a status in {rows}; what is unlabelled or unreadable may still be one."
     return f"Good news: no failure in {rows}."
@@ -264,5 +265,5 @@ def _made_with(report: FailureReport) -> tuple[Sentence, ...]:
     return (
         *((("Sources: ", *sources, "."),) if sources else ()),
         ("Vocabulary ", Name(report.vocabulary_version), ", digest ", Name(report.digest), "."),
-        ("Files: ", files_named(report.files), "."),
+        *((("Files: ", files_named(report.files), "."),) if report.files else ()),
     )

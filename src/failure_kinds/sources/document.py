@@ -13,7 +13,7 @@ from ..spelling import did_you_mean, shown
 from ..terms import LAID_OVER, Flag, Label, Name, RuleKind, SchemaVersion, StageName, Text, refuse
 from .bundled import source_resources
 from .paths import ROW, is_path
-from .source import DOCUMENT, LINES
+from .source import CLASS_NAME, DOCUMENT, LINES
 
 __all__ = ["SourceDocument", "json_schema"]
 
@@ -191,6 +191,8 @@ class KindSection(_Section):
     def _says_what(self) -> "KindSection":
         if (self.field is None) == (self.source is None):
             raise refuse("a name is read from a `field`, or by the `source` that describes the objects; say one")
+        if self.match == CLASS_NAME and (dotted := [value for value in self.values if "." in value]):
+            raise refuse(f"{shown(dotted[0])} is never found: a class is looked up by its last part, without dots")
         if self.source is not None and not {"source", "within", "when"}.issuperset(self.model_fields_set):
             raise refuse(
                 f"{self.source} itself says what its rows mean; say no more than `within` and `when` beside it"
@@ -250,7 +252,12 @@ def _rules(section: type[BaseModel]) -> Any:
 
 
 class SourceDocument(_Section):
-    """How the failures that a tool records are read."""
+    """How the failures that a tool records are read.
+
+    Fields are named by paths: `info.status` is a key within an object, `steps[].error` is looked for in each member of
+    a list, `steps[-1].error` in the last one, `events[current].error` in the member of an object that the row's field
+    `current` names; `.` is the row itself.
+    """
 
     schema_version: SchemaVersion = Field(description="The form of the file.")
     source: Name = Field(description="What the source is called.")
@@ -258,7 +265,9 @@ class SourceDocument(_Section):
     about: Text | None = Field(default=None, description="Which of its files are read, in a sentence.")
     notes: Text | None = Field(default=None, description="What else somebody should know who reads them.")
     url: Text | None = Field(default=None, description="Where the tool defines what it records.")
-    layouts: Annotated[Mapping[Name, Annotated[LayoutSection, LAID_OVER]], LAID_OVER] = _map("The forms of its files.")
+    layouts: Annotated[Mapping[Name, Annotated[LayoutSection, LAID_OVER]], LAID_OVER] = _map(
+        "The forms of its files; lines if nothing is said."
+    )
     kind: _rules(KindSection) = _list("Where the name of a failure may stand, in order of preference.")  # type: ignore[valid-type]
     stage: _rules(StageSection) = _list("Where its stage may stand.")  # type: ignore[valid-type]
     http_status: _rules(FieldSection) = _list("Where the status of a model request may stand.")  # type: ignore[valid-type]
@@ -272,7 +281,9 @@ class SourceDocument(_Section):
     no_failure: Texts = _list("Values that say that nothing failed, beside null, false, zero and empty text.")
     implied: Annotated[Mapping[RuleKind, ImpliedSection], LAID_OVER] = _map("Kind -> what it implies.")
     carry: Annotated[Mapping[Name, FieldText], LAID_OVER] = _map("What is carried along: name -> field of the row.")
-    carry_file: Annotated[Mapping[Name, FieldText], LAID_OVER] = _map("The same for fields of a whole file.")
+    carry_file: Annotated[Mapping[Name, FieldText], LAID_OVER] = _map(
+        "The same for fields of a whole file, if they stand before its rows. What a row says itself comes first."
+    )
     fallback: Flag = Field(default=False, description="Whether it reads files that no other source fits.")
     exceptions: Annotated[Mapping[Annotated[str, AfterValidator(_checked_exception)], Label | None], LAID_OVER] = _map(
         "Root package and name of a class of exceptions -> the kind; null for one that may mean anything."

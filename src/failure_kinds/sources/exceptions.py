@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .bundled import bundled_source
+
+if TYPE_CHECKING:
+    from .source import Source
 
 __all__ = ["failure_kind_of"]
 
@@ -18,7 +21,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def failure_kind_of(exception: BaseException) -> str | None:
+def failure_kind_of(exception: BaseException, source: Source | None = None) -> str | None:
     """Return the failure kind that an exception stands for, or None where its class may mean anything.
 
     The classes are those of `vocabulary/sources/python.yaml`: Python's own and those of aiohttp, httpx, requests,
@@ -28,13 +31,14 @@ def failure_kind_of(exception: BaseException) -> str | None:
 
     Args:
         exception: An exception; anything else stands for nothing.
+        source: A source that lists classes of exceptions; by default the package's own, `python`.
 
     >>> failure_kind_of(ConnectionRefusedError()), failure_kind_of(TimeoutError())
     ('transport_unreachable', None)
     """
     if not issubclass(type(exception), BaseException):  # isinstance asks the object, which may say anything
         return None
-    known = bundled_source(_SOURCE).exceptions
+    known = (bundled_source(_SOURCE) if source is None else source).exceptions
     for base in _mro(type(exception)):
         name = _name_of(base)
         if name in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ SourceName = str | os.PathLike[str] | Source
 
 OnUnreadable = Callable[[str, int, str], None]
 
+_DECODERS: Final = 32
 _logger: Final = logging.getLogger("failure_kinds")
 
 
@@ -101,10 +103,13 @@ def read_failures(
     for file in expand_paths([path], file_patterns(sources)):
         try:
             yield from _rows_of(file, sources, tell, named=file == path)
-        except UnrecognisedError as error:
+        except (OSError, UnrecognisedError) as error:
             if file == path:
                 raise
-            _logger.warning("%s is passed over: %s", file, error.reason)
+            if isinstance(error, OSError) or error.damaged or len(error.candidates) > 1:
+                tell(encodable(file), 1, str(error))
+            else:
+                _logger.warning("%s is passed over: %s", file, error.reason)
 
 
 def sources_named(
@@ -133,7 +138,7 @@ def _rows_of(
     name = encodable(path)
     with SourceFile(path, sources, named=named) as file:
         source, _ = file.recognised
-        decoder = RowDecoder(paths_read(source, source.carry.values()))
+        decoder = _decoder_of(source)
         rows = file.rows(decoder, lambda number, reason: on_unreadable(name, number, reason))
         for decoded in rows:
             row = msgspec.to_builtins(decoded)
@@ -153,6 +158,11 @@ def _rows_of(
                 rows.place,
                 FrozenDict(extras),
             )
+
+
+@functools.lru_cache(_DECODERS)
+def _decoder_of(source: Source) -> RowDecoder:
+    return RowDecoder(paths_read(source, source.carry.values()))
 
 
 def _warn(file: str, number: int, reason: str) -> None:

@@ -67,7 +67,7 @@ def items_in_zip(file: zipfile.ZipFile, layout: Layout, wanted: AbstractSet[str]
                 for place, text in items_in(stream, layout, frozenset(), {}):
                     yield (name if place is None else f"{name}:{place}"), text
         except (*DAMAGES, JsonStreamError) as error:
-            yield name, UnreadableError(f"{name}: {error}")
+            yield name, UnreadableError(str(error))
 
 
 def _header_member(file: zipfile.ZipFile, name: str, wanted: AbstractSet[str]) -> Header:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_source", "is_source", "load_source"]
 
+_OF_VOCABULARIES: Final = ("classification", "domains", "groups", "kinds", "retired", "stages")
 _ENDINGS: Final = (".yaml", ".yml")
 
 
@@ -69,6 +70,9 @@ def check_source(file: YamlFile, registry: FailureRegistry) -> Source:
         VocabularyError: Something is wrong with it.
     """
     findings: list[Finding] = []
+    if not is_source(file) and not file.data.keys().isdisjoint(_OF_VOCABULARIES):
+        findings = [Finding((), "this is a vocabulary, or laid over one, and no source; --config takes it")]
+        raise VocabularyError(FileLayer(file).problems(findings))
     try:
         SourceDocument.model_validate(file.data, context=registry)
     except ValidationError as error:

@@ -37,18 +37,24 @@ class Meaning(NamedTuple):
 
 def meanings(source: Source) -> Iterator[Meaning]:
     """Yield what the values of a tool mean, in the order of preference."""
-    for rule in source.kind:
+    for number, rule in enumerate(source.kind):
         where = rule_text(rule)
         if rule.nested is not None:
             yield Meaning(where, f"a row of {rule.nested.name}", "what it says there")
             continue
         for value, target in rule.values.items():
             yield Meaning(where, value, _target_text(target))
-        yield Meaning(where, "any other", "the name itself" if rule.vocabulary else UNKNOWN)
+        if not any(_is_asked_next(later, rule) for later in source.kind[number + 1 :]):
+            yield Meaning(where, "any other", "the name itself" if rule.vocabulary else UNKNOWN)
     for value in sorted(source.no_failure):
         yield Meaning("any of these", value, NO_FAILURE)
     for name, kind in source.exceptions.items():
         yield Meaning("exception", name, kind or UNKNOWN)
+
+
+def _is_asked_next(later: KindRule, rule: KindRule) -> bool:
+    """Whether a later rule says what the values mean that this one doesn't list."""
+    return later.field == rule.field and not set(later.within).isdisjoint(rule.within)
 
 
 def readings(source: Source) -> Iterator[tuple[str, str]]:
@@ -84,6 +90,8 @@ def _stage_texts(rule: StageRule) -> Iterator[str]:
 def rule_text(rule: KindRule) -> str:
     """Return the field of a rule, with the objects that hold it and with its condition."""
     places = [path_text((*within, *rule.field)) for within in rule.within]
+    if rule.class_name:
+        places[-1] += " (a class, by its last part)"
     return _where(" or ".join(places), rule.when)
 
 
@@ -95,6 +103,8 @@ def layout_text(layout: Layout) -> str:
     text = rows.get(layout.rows, f"the members of {layout.rows} are rows")
     if layout.lists:
         text = f"each id in {', '.join(layout.lists)} is a row"
+    if layout.header:
+        text += f", {' or '.join(layout.header)} tells of them all"
     if layout.members:
         text = f"each member {', '.join(layout.members)}: {text.replace('the file', 'it')}"
     return text if layout.repeats is None else f"{text}; in a folder passed over: {layout.repeats}"

@@ -46,13 +46,15 @@ def source_from(data: Mapping[str, Any], find: Callable[[str], Source]) -> Sourc
         find: Returns the source of a name, for rows within rows.
     """
     kind = tuple(_kind_rule(said, find) for said in _list(data, "kind"))
+    # Whoever says nothing of files means lines.
+    layouts = _mapping(data, "layouts") or ({LINES: None} if kind else {})
     return Source(
         name=data["source"],
         title=data["title"],
         about=data.get("about"),
         notes=data.get("notes"),
         url=data.get("url"),
-        layouts=tuple(_layout(name, said or {}) for name, said in _mapping(data, "layouts").items()),
+        layouts=tuple(_layout(name, said or {}) for name, said in layouts.items()),
         kind=kind,
         stage=tuple(map(_stage_rule, _list(data, "stage"))),
         http_status=_field_rules(data, "http_status"),

@@ -19,15 +19,22 @@ if TYPE_CHECKING:
     from .paths import Path
     from .source import Source
 
-__all__ = ["EvidenceReader"]
+__all__ = ["EvidenceReader", "reader_of"]
 
 _NUMBERS: Final = frozenset({int, float})
 _ROWS_REMEMBERED: Final = 10_000
+_READERS: Final = 32
 _encode: Final = msgspec.json.Encoder().encode
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+@functools.lru_cache(_READERS)
+def reader_of(source: Source, by: str | None = None) -> EvidenceReader:
+    """Return the reader of a source, which many files may share; the arguments are those of `EvidenceReader`."""
+    return EvidenceReader(source, by)
 
 
 class EvidenceReader:

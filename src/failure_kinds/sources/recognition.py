@@ -68,13 +68,17 @@ class UnrecognisedError(FailureKindsError, ValueError):
         reason: The message without the file.
         candidates: The sources that fit, if there are several.
         aggregate: Whether it was recognised, as a file of totals.
+        damaged: Whether it can't be read, being damaged or cut off, so that it may have been one with rows.
     """
 
-    def __init__(self, reason: str, candidates: tuple[str, ...] = (), aggregate: bool = False) -> None:
-        super().__init__(reason, candidates, aggregate)
+    def __init__(
+        self, reason: str, candidates: tuple[str, ...] = (), aggregate: bool = False, damaged: bool = False
+    ) -> None:
+        super().__init__(reason, candidates, aggregate, damaged)
         self.reason = reason
         self.candidates = candidates
         self.aggregate = aggregate
+        self.damaged = damaged
 
     def __str__(self) -> str:
         return self.reason

@@ -138,7 +138,7 @@ class ItemRows:
                         raise text
                     row = self._decoder.decode(text)
                 except UnreadableError as unreadable:
-                    self._on_unreadable(self.number, str(unreadable))
+                    self._on_unreadable(self.number, f"{place}: {unreadable}" if place else str(unreadable))
                 else:
                     yield row
         except (*DAMAGES, JsonStreamError) as error:

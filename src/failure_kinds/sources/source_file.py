@@ -62,7 +62,12 @@ class SourceFile:
             self._zip = stack.enter_context(_zip_file(path, self._opened.size)) if head.startswith(ZIP) else None
             shape = shape_of(head) if self._zip is None else shape_of_zip(self._zip)
             candidates = sources if named else [_in_folder(source, path) for source in sources]
-            self.recognised: Recognised = recognise(shape, candidates, named=named)
+            try:
+                self.recognised: Recognised = recognise(shape, candidates, named=named)
+            except UnrecognisedError as error:
+                is_cut_off = shape.cut_off and len(head) < HEAD and not error.aggregate
+                reason = f"it is damaged or cut off, and {error.reason}" if is_cut_off else error.reason
+                raise UnrecognisedError(reason, error.candidates, error.aggregate, is_cut_off) from None
             if not named and self.recognised.layout.repeats is not None:
                 raise UnrecognisedError(self.recognised.layout.repeats)
             self._open = stack.pop_all()
@@ -114,8 +119,9 @@ def _in_folder(source: Source, path: str) -> Source:
 
 def _zip_file(path: str, size: int | None) -> zipfile.ZipFile:
     if path == STANDARD_INPUT or size is None:
-        raise UnrecognisedError("a zip file is read from its end; name the file itself")
+        raise UnrecognisedError("a zip file is read from its end; name the file itself", damaged=True)
     try:
         return zipfile.ZipFile(path)
     except DAMAGES:
-        raise UnrecognisedError("it is a damaged zip file") from None
+        reason = "it is no zip file that can be read: damaged, or packed once more"
+        raise UnrecognisedError(reason, damaged=True) from None
