@@ -18,7 +18,7 @@ from cross import added
 from strategies import CONFIGS, SOME_STATUSES
 
 from failure_kinds import FailureClassificationConfig, load_registry
-from failure_kinds.errors import ColumnTypeError
+from failure_kinds.errors import ColumnClashError, ColumnTypeError
 from failure_kinds.sql import rules_as_sql
 from failure_kinds.tables import class_expr, classify_table, reporting_kind_expr, rule_expr, summarize_table
 
@@ -44,6 +44,19 @@ def counted(summary: Any) -> list[tuple[Any, ...]]:
     frame: Any = nw.from_native(summary)
     columns = "failure_class", "reporting_kind", "stage", "rule", "count"
     return frame.lazy().collect("pyarrow").select(*columns).rows()  # type: ignore[no-any-return]
+
+
+ODD_COLUMNS = {"failure_kind": "session_lost", "Rule": "a", "_FAILURE_KINDS_number": "b"}
+
+
+def assert_case_does_not_tell_apart(frame: Any) -> None:
+    missing: dict[str, Any] = {"stage": None, "http_status": None, "policy": None}
+    with pytest.raises(ColumnClashError, match="there would be two columns 'rule', as 'Rule' is the same here"):
+        classify_table(frame, **missing)
+    with pytest.raises(ColumnClashError, match="a summary has a column 'Rule' of its own"):
+        summarize_table(frame, by="Rule", **missing)
+    rules = nw.from_native(classify_table(frame, rule_name="why", **missing)).collect("pyarrow")["why"]
+    assert rules.to_list() == ["kind"]
 
 
 @pytest.fixture(scope="session")
@@ -109,6 +122,9 @@ class TestSpark:
         frame = spark.createDataFrame(rows, "failure_kind string, stage string, http_status int, policy boolean")
         assert counted(summarize_table(frame)) == COUNTS
 
+    def test_names_that_differ_by_case_alone_clash(self, spark: Any) -> None:
+        assert_case_does_not_tell_apart(spark.createDataFrame([tuple(ODD_COLUMNS.values())], list(ODD_COLUMNS)))
+
 
 class TestIbis:
     def test_the_answers_are_those_of_the_rules(self) -> None:
@@ -123,6 +139,11 @@ class TestIbis:
         import ibis
 
         assert counted(summarize_table(ibis.memtable(pa.table(FAILURES)))) == COUNTS
+
+    def test_names_that_differ_by_case_alone_clash(self) -> None:
+        import ibis
+
+        assert_case_does_not_tell_apart(ibis.memtable(pa.table({name: [value] for name, value in ODD_COLUMNS.items()})))
 
     def test_a_column_of_text_is_an_error_that_says_how_to_cast(self) -> None:
         import ibis

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from cross import DUCKDB
+from own_sources import own_source
 
 from failure_kinds import scan, scan_processes
 from failure_kinds.parquet import scan_parquet
@@ -67,6 +70,70 @@ def test_numbers_are_read_whatever_they_are_stored_as(dtype: str, tmp_path: Path
     path = str(tmp_path / "rows.parquet")
     DUCKDB.query(f"SELECT 503::{dtype} AS http_status, 1::{dtype} AS reward, 'x' AS score").write_parquet(path)
     assert scan_parquet(path, SOURCES).counts == {(Outcome.FAILURE, None, None, 503, None, None, True, None, None): 1}
+
+
+def test_the_names_of_folders_are_no_columns(tmp_path: Path) -> None:
+    rows = [{"failure_kind": "session_lost", "stage": "seed"}]
+    folder = tmp_path / "stage=agent" / "http_status=503"
+    folder.mkdir(parents=True)
+    both(folder, rows)
+    both(folder, rows, "http_status")
+
+
+@pytest.mark.parametrize("dtype", ["DECIMAL(10, 2)", "DECIMAL(30, 10)"])
+def test_so_are_numbers_within_objects(dtype: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "rows.parquet")
+    number = f"0.5::{dtype}"
+    DUCKDB.query(
+        f"SELECT {{'failure_kind': 'a', 'http_status': 503::{dtype}}} AS failure,"
+        f" {{'x\"y': {number}, 'list': [{{'z': {number}}}], 'map': MAP{{'m': {number}}}}} AS task"
+    ).write_parquet(path)
+    rows = [{"failure": {"failure_kind": "a", "http_status": 503.0},
+             "task": {'x"y': 0.5, "list": [{"z": 0.5}], "map": {"m": 0.5}}}]  # fmt: skip
+    assert scan_parquet(path, SOURCES, "task") == scan_file(lines(tmp_path / "rows.jsonl", rows), SOURCES, "task")
+
+
+def test_text_may_be_stored_as_bytes(tmp_path: Path) -> None:
+    schema = pa.schema({"failure_kind": pa.binary(), "failure": pa.struct({"stage": pa.binary()})})
+    path = write(tmp_path / "rows.parquet", [{"failure_kind": b"agent_limit", "failure": {"stage": b"seed"}}], schema)
+    rows = [{"failure_kind": "agent_limit", "failure": {"stage": "seed"}}]
+    assert scan_parquet(path, SOURCES) == scan_file(lines(tmp_path / "rows.jsonl", rows), SOURCES)
+
+
+def test_an_object_whose_keys_are_no_text_says_nothing(tmp_path: Path) -> None:
+    path = str(tmp_path / "rows.parquet")
+    DUCKDB.query(
+        "SELECT 'a' AS failure_kind, MAP{1: 'b'} AS failure, MAP{2: 'c'} AS stage, {'name': MAP{3: 'd'}} AS agent_ref"
+    ).write_parquet(path)
+    for by in (None, "failure"):
+        counts = scan_parquet(path, SOURCES, by).counts
+        assert counts == {(Outcome.FAILURE, "a", None, None, None, None, False, None, None): 1}
+
+
+def test_a_file_that_holds_what_no_row_can_is_said(tmp_path: Path) -> None:
+    path = str(tmp_path / "rows.parquet")
+    DUCKDB.query("SELECT {'b': {'events': MAP{1: {'kind': 'x'}}}} AS a, '1' AS id").write_parquet(path)
+    source = own_source("kind: [{field: 'a.b.events[id].kind'}]")
+    with pytest.raises(OSError, match=r"rows\.parquet: Expected `str`, got `int`"):
+        scan_parquet(path, [source])
+
+
+def test_what_is_put_aside_is_not_left_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings: dict[str, Any] = {}
+    connect = duckdb.connect
+
+    def recorded(config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+        settings.update(config)
+        assert os.listdir(config["temp_directory"]) == []
+        return connect(config=config)
+
+    monkeypatch.setattr(duckdb, "connect", recorded)
+    assert scan_parquet(write(tmp_path / "rows.parquet", ROWS), SOURCES).lines == len(ROWS)
+    assert settings["memory_limit"] == "1GB"
+    assert 1 <= settings["threads"] <= 4
+    assert not os.path.exists(settings["temp_directory"])
 
 
 def test_a_reward_that_is_missing_may_be_nan(tmp_path: Path) -> None:

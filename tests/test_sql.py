@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from typing import Any
 
 import cross
@@ -56,6 +57,24 @@ def test_the_active_rules_are_written() -> None:
         assert rules_as_sql("duckdb", stage=None, http_status=None, policy=None).failure_class == "'unknown'"
 
 
+def test_so_are_those_of_a_registry_or_of_a_config() -> None:
+    layer = {"schema_version": 1, "classification": {"default_class": "model"}}
+    registry, config = load_registry(layer), FailureClassificationConfig(default_class="evaluation")
+    row = DUCKDB.query("SELECT 'nobody knows' AS failure_kind, 'x' AS stage, 0 AS http_status, true AS policy")
+    of_registry = rules_as_sql("duckdb", registry=registry).failure_class
+    of_config = rules_as_sql("duckdb", registry=registry, config=config).failure_class
+    assert row.project(f"{of_registry}, {of_config}").fetchall() == [("model", "evaluation")]
+
+
+def test_there_may_be_a_thousand_answers_without_a_long_wait() -> None:
+    aliases: dict[str, Any] = {f"old {number}": f"acme:n{number}" for number in range(1000)}
+    started = time.process_time()
+    label = rules_as_sql("duckdb", config=FailureClassificationConfig(kind_aliases=aliases)).reporting_kind
+    assert time.process_time() - started < 5  # it was 20 when each answer copied those before it
+    row = DUCKDB.query("SELECT 'old 7' AS failure_kind, 0 AS http_status, true AS policy")
+    assert row.project(label).fetchall() == [("acme:n7",)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -70,6 +89,7 @@ def test_what_cannot_be_written_is_said(arguments: tuple[str, ...], message: str
     with pytest.raises(SqlError) as raised:
         rules_as_sql(dialect, **dict(zip(["kind"], kind, strict=False)))  # type: ignore[arg-type]
     assert str(raised.value) == message
+    assert raised.value.argument == ("kind" if kind else "dialect")
     assert isinstance(raised.value, FailureKindsError)
     assert isinstance(raised.value, ValueError)
 
@@ -84,11 +104,17 @@ class TestTheCommand:
         assert answers.columns == ["failure_class", "reporting_kind", "rule"]
         assert answers.fetchall() == [("evaluation", "model_server_error", "http_evidence")]
 
-    def test_says_what_is_wrong(self) -> None:
+    @pytest.mark.parametrize("option", ["--kind", "--stage", "--http-status", "--policy"])
+    def test_says_which_option_is_wrong(self, option: str) -> None:
+        result = CliRunner().invoke(app, ["sql", "--dialect", "duckdb", option, "a b"])
+        assert result.exit_code == 2
+        assert f"Invalid value for {option}: 'a b' is no expression of duckdb" in result.stderr
 
+    def test_says_what_is_wrong(self) -> None:
         result = CliRunner().invoke(app, ["sql", "--dialect", "duckbd"])
         assert result.exit_code == 2
-        assert "'duckbd' is no dialect that the rules can be written in; did you mean 'duckdb'?" in result.stderr
+        message = "'duckbd' is no dialect that the rules can be written in; did you mean 'duckdb'?"
+        assert f"Invalid value for --dialect: {message}" in result.stderr
 
 
 def test_without_the_extra_its_name_is_said() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import cross
 import narwhals as nw
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -132,6 +134,46 @@ def test_expressions_answer_as_the_tables_do(form: str) -> None:
     assert added(query).equals(cross.answers(load_registry().config, table))
 
 
+class TestExpressionsInAQuery:
+    """They have names of their own, and stand wherever an expression can."""
+
+    FRAME = pl.DataFrame({"failure_kind": ["session_lost", "agent_limit", None], "task": ["a", "a", "b"]})
+
+    @pytest.mark.parametrize("expression", [class_expr, reporting_kind_expr, rule_expr])
+    def test_are_named_as_the_columns_of_a_table_are(self, expression: Callable[..., nw.Expr]) -> None:
+        stage = {} if expression is reporting_kind_expr else {"stage": None}
+        named = expression(http_status=None, policy=None, **stage)
+        found = nw.from_native(self.FRAME).select(named, named.alias("mine"))
+        assert found.columns == [expression.__name__.replace("class", "failure_class").removesuffix("_expr"), "mine"]
+        table = classify_table(self.FRAME, **NOTHING_ELSE)
+        assert found["mine"].to_list() == found[:, 0].to_list() == table[found.columns[0]].to_list()
+
+    def test_group(self) -> None:
+        counts = nw.from_native(self.FRAME).group_by(class_expr(**NOTHING_ELSE)).agg(nw.len()).sort("failure_class")
+        assert counts.rows() == [("evaluation", 1), ("model", 1), ("unknown", 1)]
+
+    def test_compare_over_groups(self) -> None:
+        is_model: nw.Expr = class_expr(**NOTHING_ELSE) == "model"
+        counts = nw.from_native(self.FRAME).select(is_model.cast(nw.Int64).sum().over("task").alias("models"))
+        assert counts["models"].to_list() == [1, 1, 0]
+
+    def test_filter(self) -> None:
+        labels = reporting_kind_expr(http_status=None, policy=None)
+        assert nw.from_native(self.FRAME).filter(labels == "agent_limit").rows() == [("agent_limit", "a")]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_there_may_be_hundreds_of_answers(engine: str) -> None:
+    aliases: dict[str, Any] = {f"old {number}": f"acme:n{number}" for number in range(250)}
+    classes: dict[str, Any] = {f"acme:n{number}": FailureClass.MODEL for number in range(0, 250, 2)}
+    labels: dict[Any, Any] = {status: f"acme:s{status}" for status in range(400, 600)}
+    config = FailureClassificationConfig(
+        kind_aliases=aliases, by_failure_kind=classes, reporting_kind_by_status_code=labels
+    )
+    table = cross.evidence([*aliases, "acme:n7", "agent_timeout", None], ["agent"], [None, 400, 503, 599], [True, None])
+    assert added(classify_table(ENGINES[engine](table), config=config)).equals(cross.answers(config, table))
+
+
 @pytest.mark.parametrize("form", FORMS)
 class TestWhateverTheColumnsAreMadeOf:
     def test_the_answers_are_the_same(self, form: str) -> None:
@@ -174,6 +216,17 @@ class TestStatuses:
         frame = pl.DataFrame({"kind": ["agent_run_error"], "status": pl.Series([503]).cast(dtype)})
         assert one(frame, kind="kind", stage=None, http_status="status", policy=None) == SERVER_ERROR
 
+    @pytest.mark.parametrize("engine", ["PyArrow", "pandas on Arrow"])
+    @pytest.mark.parametrize(
+        "dtype", [pa.decimal128(3), pa.decimal128(4, 1), pa.decimal32(3), pa.decimal64(5, 2), pa.float16()], ids=str
+    )
+    def test_may_be_decimals_that_hold_nothing_longer_or_short_floats(self, dtype: Any, engine: str) -> None:
+        number = np.float16 if dtype == pa.float16() else Decimal
+        statuses = pa.array([number(503), number(9), None], dtype)
+        table = pa.table({"failure_kind": ["agent_run_error"] * 3, "http_status": statuses})
+        found = added(classify_table(FORMS[engine](table), stage=None, policy=None))["reporting_kind"].to_pylist()
+        assert found == ["model_server_error", "agent_run_error", "agent_run_error"]
+
     @pytest.mark.parametrize("engine", ENGINES)
     @pytest.mark.parametrize(
         ("status", "answer"),
@@ -209,6 +262,8 @@ class TestPolicies:
             (pa.array([0]), True),
             (pa.array([2]), False),
             (pa.array([0.0]), True),
+            (pa.array([0], pa.uint64()), True),
+            (pa.array([2**64 - 1], pa.uint64()), False),
             (pa.array([float("nan")]), False),
         ],
         ids=str,
@@ -217,6 +272,13 @@ class TestPolicies:
         frame = ENGINES[engine](pa.table({"failure_kind": ["model_context_limit"], "policy": policy}))
         failure_class = one(frame, stage=None, http_status=None)[0]
         assert failure_class == ("evaluation" if says_no else "model")
+
+    @pytest.mark.parametrize("engine", ["PyArrow", "pandas on Arrow"])
+    def test_may_be_floats_of_two_bytes(self, engine: str) -> None:
+        policy = pa.array([np.float16(0), np.float16(1), None], pa.float16())
+        table = pa.table({"failure_kind": ["model_context_limit"] * 3, "policy": policy})
+        found = added(classify_table(FORMS[engine](table), stage=None, http_status=None))["failure_class"].to_pylist()
+        assert found == ["evaluation", "model", "model"]
 
     @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
     def test_may_be_objects_of_pandas(self, missing: object) -> None:
@@ -239,6 +301,13 @@ class TestNames:
         frame = ENGINES[engine](pa.table({"failure_kind": kinds, "stage": kinds, "http_status": [503]}))
         assert one(frame, policy=None) == SERVER_ERROR
         assert one(frame, http_status=None, policy=None) == ("unknown", None, "default")
+
+    def test_may_be_views_of_text(self) -> None:
+        names = pa.array(["session_lost", None], pa.string_view())
+        found = added(
+            classify_table(pa.table({"k": names, "s": names}), kind="k", stage="s", http_status=None, policy=None)
+        )
+        assert found["reporting_kind"].to_pylist() == ["session_lost", None]
 
     def test_may_be_a_million_categories(self) -> None:
         names = pl.Series([f"kind_{number}" for number in range(1_000_000)], dtype=pl.Categorical)
@@ -267,6 +336,40 @@ class TestColumnNames:
         frame = pl.DataFrame({"failure_kind": ["session_lost"], "_failure_kinds_number": [1]})
         found = classify_table(frame, stage=None, http_status=None, policy=None)
         assert found.columns == ["failure_kind", "_failure_kinds_number", *cross.ADDED.names]
+
+    def test_of_our_own_do_not_get_in_the_way_of_another_case(self) -> None:
+        frame = duck(pa.table({"failure_kind": ["session_lost"], "_FAILURE_KINDS_number": ["x"]}))
+        assert one(frame, **NOTHING_ELSE) == ("evaluation", "session_lost", "kind")
+
+    def test_may_be_numbers_in_pandas(self) -> None:
+        frame = pd.DataFrame({"failure_kind": ["session_lost"], 0: [1]})
+        assert classify_table(frame, **NOTHING_ELSE).columns.tolist() == ["failure_kind", 0, *cross.ADDED.names]
+
+    @pytest.mark.parametrize("engine", ["pandas", "Polars", "Polars, lazily", "PyArrow"])
+    def test_differ_by_case_alone_where_the_engine_tells_them_apart(self, engine: str) -> None:
+        table = pa.table({"failure_kind": ["session_lost"], "Rule": ["mine"], "Stage": ["x"]})
+        assert one(ENGINES[engine](table), **NOTHING_ELSE)[2] == "kind"
+        summary: Any = nw.from_native(summarize_table(ENGINES[engine](table), by="Stage", **NOTHING_ELSE))
+        assert summary.collect_schema().names()[:4] == ["Stage", "failure_class", "reporting_kind", "stage"]
+
+    def test_clash_where_it_does_not(self) -> None:
+        frame = duck(pa.table({"failure_kind": ["session_lost"], "Rule": ["mine"], "Stage": ["x"]}))
+        with pytest.raises(ColumnClashError) as raised:
+            classify_table(frame, **NOTHING_ELSE)
+        assert str(raised.value) == (
+            "there would be two columns 'rule', as 'Rule' is the same here; choose another name for one of them"
+        )
+        with pytest.raises(ColumnClashError, match=r"^a summary has a column 'Stage' of its own"):
+            summarize_table(frame, by="Stage", **NOTHING_ELSE)
+
+    @pytest.mark.parametrize("function", [classify_table, summarize_table])
+    def test_that_several_columns_have_are_said(self, function: Callable[..., Any]) -> None:
+        names = ["failure_kind", "x", "y", "x", "y"]
+        table = pa.table([pa.array(["a"])] * 5, names=names)
+        for frame in (table, pd.DataFrame([["a"] * 5], columns=names)):
+            with pytest.raises(ColumnClashError) as raised:
+                function(frame, **NOTHING_ELSE)
+            assert str(raised.value) == "there are several columns 'x', 'y'; give each a name of its own"
 
 
 NOTHING_ELSE: dict[str, Any] = {"stage": None, "http_status": None, "policy": None}
@@ -366,6 +469,42 @@ class TestAColumnOfAnotherType:
         message = "column 'k' is of the type Object, where text is needed; keep nothing else: "
         assert str(raised.value) == message + advice
 
+    def test_of_views_of_text_that_pandas_cannot_use(self) -> None:
+        frame = pandas_arrow(pa.table({"k": pa.array(["session_lost", None], pa.string_view())}))
+        with pytest.raises(ColumnTypeError) as raised:
+            classify_table(frame, kind="k", **NOTHING_ELSE)
+        message, cast = str(raised.value).split("; cast it: ")
+        assert message == "column 'k' is of the type String, where text of another form is needed"
+        assert cast == "pandas.array(pyarrow.array(frame['k']).cast('string'), dtype='string')"
+        names = pd.array(pa.array(frame["k"]).cast("string"), dtype="string")
+        assert classify_table(frame.assign(k=names), kind="k", **NOTHING_ELSE)["rule"].tolist() == ["kind", "default"]
+
+    @pytest.mark.parametrize(
+        ("frame", "message"),
+        [
+            (
+                pa.table({"k": pa.array([b"agent"], pa.binary(5))}),
+                "fixed_size_binary[5], where text is needed; cast it: pyarrow.compute.cast(table['k'], 'string')",
+            ),
+            (
+                pd.DataFrame({"k": pd.period_range("2020", periods=1)}),
+                "period[D], where text is needed; cast it: frame['k'].astype('string')",
+            ),
+        ],
+    )
+    def test_that_nobody_knows(self, frame: Any, message: str) -> None:
+        with pytest.raises(ColumnTypeError) as raised:
+            classify_table(frame, kind="k", **NOTHING_ELSE)
+        assert str(raised.value) == f"column 'k' is of the type {message}"
+        named = nw.from_native(frame).with_columns(nw.lit("a").alias("failure_kind"))
+        for argument in NOTHING_ELSE:
+            with pytest.raises(ColumnTypeError, match="column 'k' is of the type"):
+                classify_table(named, **{**NOTHING_ELSE, argument: "k"})
+
+    def test_counts_as_missing_where_all_its_values_are(self) -> None:
+        frame = pa.table({"failure_kind": pa.array([None], pa.binary(5))})
+        assert one(frame, **NOTHING_ELSE) == ("unknown", None, "default")
+
 
 @pytest.mark.parametrize(
     ("value", "shown"), [([1], "a value of type list"), (None, "None"), (pd.Series(["a"]), "a value of type Series")]
@@ -440,8 +579,23 @@ class TestSummaries:
         frame = polars(pa.table(self.ROWS))
         with pytest.raises(MissingColumnError, match="there is no column 'tsk'; did you mean 'task'"):
             summarize_table(frame, by=["tsk"])
-        with pytest.raises(ColumnClashError, match="there would be two columns 'stage'"):
-            summarize_table(frame, by="stage")
+        with pytest.raises(ColumnClashError, match="there would be two columns 'task'"):
+            summarize_table(frame, by=["task", "policy", "task"])
+
+    @pytest.mark.parametrize("name", ["failure_class", "reporting_kind", "stage", "rule", "count"])
+    def test_cannot_be_split_by_a_column_that_they_have_themselves(self, name: str) -> None:
+        frame = pl.DataFrame({"failure_kind": ["a"], name: ["b"]})
+        with pytest.raises(ColumnClashError) as raised:
+            summarize_table(frame, by=name, **NOTHING_ELSE)
+        assert str(raised.value) == (
+            f"a summary has a column '{name}' of its own; to split it by yours, give that another name first"
+        )
+
+    @pytest.mark.parametrize("by", [None, 3])
+    def test_cannot_be_split_by_what_is_no_name(self, by: Any) -> None:
+        with pytest.raises(ColumnTypeError) as raised:
+            summarize_table(polars(pa.table(self.ROWS)), by=by)
+        assert str(raised.value) == f"by takes the name of a column, or several, not {by}; by=() splits by none"
 
 
 def test_without_the_extra_its_name_is_said() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +10,7 @@ import narwhals as nw
 from .rule_expressions import MORE_THAN_NAMESPACED, NAMESPACED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from collections.abc import Set as AbstractSet
 
     from .rule_list import RuleList
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "gives_way", "status_evidence", "translated"]
 
 _FEW: Final = 4  # of so many names, each is compared sooner than it is looked up
+_MOST_NESTED: Final = 20  # of more choices, one within the other, engines run out of stack
 
 
 def __dir__() -> list[str]:
@@ -47,12 +47,19 @@ class _ColumnExpressions:
         return ~test
 
     def all_of(self, tests: Sequence[nw.Expr]) -> nw.Expr:
-        return functools.reduce(operator.and_, tests)
+        return _joined(operator.and_, tests)
 
     def any_of(self, tests: Sequence[nw.Expr]) -> nw.Expr:
-        return functools.reduce(operator.or_, tests)
+        return _joined(operator.or_, tests)
 
     def first_of(self, choices: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
+        if len(choices) > _MOST_NESTED:
+            half = len(choices) // 2
+            first, rest = choices[:half], choices[half:]
+            among = self.first_of(first[:-1], first[-1][1])
+            return (
+                nw.when(self.any_of([test for test, _ in first])).then(among).otherwise(self.first_of(rest, otherwise))
+            )
         for test, answer in reversed(choices):
             otherwise = nw.when(test).then(answer).otherwise(otherwise)
         return otherwise
@@ -60,6 +67,14 @@ class _ColumnExpressions:
 
 COLUMNS: Final = _ColumnExpressions()
 """The language."""
+
+
+def _joined(how: Callable[[nw.Expr, nw.Expr], nw.Expr], tests: Sequence[nw.Expr]) -> nw.Expr:
+    """Tests as a balanced tree: in a chain, each would stand within the next, deeper than engines can go."""
+    if len(tests) == 1:
+        return tests[0]
+    half = len(tests) // 2
+    return how(_joined(how, tests[:half]), _joined(how, tests[half:]))
 
 
 def status_evidence(status: nw.Expr, *, whole: bool = False) -> nw.Expr:

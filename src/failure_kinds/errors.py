@@ -1,4 +1,4 @@
-"""What can be wrong with a vocabulary file or with a name, as values that carry all that a message needs."""
+"""What can be wrong with a vocabulary file, a name, a table or SQL, as values that carry all that a message needs."""
 
 from __future__ import annotations
 
@@ -63,11 +63,22 @@ class ColumnTypeError(TableError, TypeError):
 
 
 class ColumnClashError(TableError, ValueError):
-    """A new column would have the name of another."""
+    """A column has the name of another, or a new one would."""
 
 
 class SqlError(FailureKindsError, ValueError):
-    """The rules can't be written in a dialect of SQL, or not over such columns."""
+    """The rules can't be written in a dialect of SQL, or not over such columns.
+
+    Attributes:
+        argument: The argument of `rules_as_sql` that is wrong.
+    """
+
+    def __init__(self, message: str, argument: str) -> None:
+        super().__init__(message, argument)
+        self.argument = argument
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass(frozen=True)

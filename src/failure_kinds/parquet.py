@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +28,10 @@ ENDING: Final = ".parquet"
 _ROWS_AT_ONCE: Final = 10_000
 _NUMBER: Final = re.compile(r"u?(tiny|small|big|huge)?int(eger)?|decimal|double|float")
 _LITERAL: Final = re.compile(r"[*?\[]")  # what DuckDB would take for a part of a pattern
+_MEMORY: Final = "1GB"
+_MOST_THREADS: Final = 4  # of many more, each with a part of the memory, none has enough
+_TEXT: Final = "varchar"
+_AS_IN_JSON: Final = {"decimal": "DOUBLE", "blob": "VARCHAR"}  # types whose values a file of lines can't hold
 
 
 def __dir__() -> list[str]:
@@ -44,7 +50,8 @@ def scan_parquet(
     Args:
         path: The file.
         sources: The sources that its rows may be of.
-        by: The column that a report is split by, or what the source carries along.
+        by: The column that a report is split by, or what the source carries along. If its values are all different,
+            no rows can be counted together, and it takes about as long as one by one.
         known: Names that are never drawn together with others, however many there are.
         on_row: Called with the number, the place and the evidence of each row; all of them then come here, one by one.
 
@@ -59,16 +66,21 @@ def scan_parquet(
         raise ImportError(f"{path}: this needs the extra: pip install 'failure-kinds[tables]'") from None
     counts: Counter[tuple[Any, ...]] = Counter()
     lines = 0
-    with duckdb.connect() as connection:
+    with (
+        tempfile.TemporaryDirectory(prefix="failure-kinds-") as folder,
+        duckdb.connect(config=_settings(folder)) as connection,
+    ):
         try:
             pattern = _LITERAL.sub(r"[\g<0>]", path)
-            file = connection.from_parquet(pattern)
+            # The name of a folder, such as `stage=agent`, is no column of the file.
+            file = connection.from_parquet(pattern, hive_partitioning=False)
             types = dict(zip(file.columns, file.types, strict=True))
             found = recognise(Shape(lines=(frozenset(_fields_of(types)),)), sources)
             reader = EvidenceReader(found.source, by)
             fields, values = _columns(reader, types)
             counted, grouped = ("1", "") if on_row else ("count(*)", "GROUP BY ALL")
-            query = f"SELECT {', '.join([*values, counted])} FROM read_parquet(?) {grouped}"  # noqa: S608  # quoted
+            selected = ", ".join([*values, counted])
+            query = f"SELECT {selected} FROM read_parquet(?, hive_partitioning = false) {grouped}"  # noqa: S608  # quoted
             result = connection.execute(query, [pattern])
             while rows := result.fetchmany(_ROWS_AT_ONCE):
                 for *row, number in rows:
@@ -79,9 +91,15 @@ def scan_parquet(
                     if on_row is not None:
                         on_row(lines, None, evidence)
                 counts = bounded(counts, known)
-        except duckdb.Error as error:
+        except (duckdb.Error, msgspec.ValidationError) as error:
             raise OSError(f"{path}: {str(error).splitlines()[0]}") from None
     return Scan(+counts, lines, 0, 0, [], found.source.name, found.layout.name)
+
+
+def _settings(folder: str) -> dict[str, Any]:
+    """How DuckDB runs: what doesn't fit into memory is put aside in a folder, not in the working directory."""
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    return {"memory_limit": _MEMORY, "threads": threads, "temp_directory": folder}
 
 
 def _fields_of(types: dict[str, Any], above: str = "") -> Iterable[str]:
@@ -106,13 +124,31 @@ def _value(name: str, dtype: Any, below: set[str], *, is_score: bool) -> str:
     if is_score and _NUMBER.fullmatch(dtype.id):  # that there is one is all that counts
         number = f"CAST({column} AS DOUBLE)"
         return f"CASE WHEN {column} IS NULL OR isnan({number}) THEN NULL ELSE 1.0::DOUBLE END"
-    if dtype.id == "decimal":
-        return f"CAST({column} AS DOUBLE)"
     if dtype.id == "struct" and below:
-        fields = [_quoted(field) for field, _ in dtype.children if field in below]
-        packed = ", ".join(f"{field} := {column}.{field}" for field in fields)
+        fields = {_quoted(field): of_field for field, of_field in dtype.children if field in below}
+        packed = ", ".join(f"{field} := {_plain(f'{column}.{field}', of_field)}" for field, of_field in fields.items())
         return f"CASE WHEN {column} IS NULL THEN NULL ELSE struct_pack({packed}) END" if fields else "NULL"
-    return column
+    return _plain(column, dtype)
+
+
+def _plain(value: str, dtype: Any) -> str:
+    """A value with nothing in it that a file of lines couldn't hold."""
+    if dtype.id == "map" and dict(dtype.children)["key"].id != _TEXT:
+        return "NULL"
+    plain = _plain_type(dtype)
+    return value if plain == str(dtype) else f"CAST({value} AS {plain})"
+
+
+def _plain_type(dtype: Any) -> str:
+    """The name of a type, with others in place of those that a file of lines doesn't have."""
+    if dtype.id == "struct":
+        return f"STRUCT({', '.join(f'{_quoted(name)} {_plain_type(of_field)}' for name, of_field in dtype.children)})"
+    if dtype.id == "map":
+        key, value = (of_part for _, of_part in dtype.children)
+        return f"MAP({key}, {_plain_type(value)})"
+    if dtype.id == "list":
+        return f"{_plain_type(dtype.children[0][1])}[]"
+    return _AS_IN_JSON.get(dtype.id, str(dtype))
 
 
 def _quoted(name: str) -> str:

@@ -6,13 +6,17 @@ import itertools
 import operator
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
+from .active import get_registry
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
+    from .classification import FailureClassificationConfig
+    from .registry import FailureRegistry
     from .rule_list import Rule, RuleList
 
-__all__ = ["MORE_THAN_NAMESPACED", "NAMESPACED", "Columns", "Language", "decided", "label"]
+__all__ = ["MORE_THAN_NAMESPACED", "NAMESPACED", "Columns", "Language", "decided", "label", "rules_in_force"]
 
 NAMESPACED: Final = "^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$"
 """What a namespaced name matches. In some languages, so does one with the end of a line behind it."""
@@ -71,6 +75,21 @@ class Columns(NamedTuple, Generic[E]):
     status: E | None
     policy: E | None
     gives_way: E
+
+
+def rules_in_force(config: FailureClassificationConfig | None, registry: FailureRegistry | None) -> RuleList:
+    """Return the rules of a configuration.
+
+    Args:
+        config: The configuration; by default the registry's.
+        registry: The registry; by default the active one.
+
+    Raises:
+        VocabularyError: The active registry has to be loaded, and can't be.
+    """
+    if config is None:
+        config = (get_registry() if registry is None else registry).config
+    return config.rules.rule_list
 
 
 def decided(language: Language[E], rules: RuleList, columns: Columns[E], answers: Sequence[str | int]) -> E:

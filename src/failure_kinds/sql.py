@@ -10,9 +10,8 @@ try:
 except ImportError:
     raise ImportError("SQL needs the extra: pip install 'failure-kinds[cli]'") from None
 
-from .active import get_registry
 from .errors import SqlError
-from .rule_expressions import MORE_THAN_NAMESPACED, NAMESPACED, Columns, decided, label
+from .rule_expressions import MORE_THAN_NAMESPACED, NAMESPACED, Columns, decided, label, rules_in_force
 from .spelling import did_you_mean, is_namespaced, shown
 from .terms import folded_runs
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from .classification import FailureClassificationConfig
+    from .registry import FailureRegistry
     from .rule_list import RuleList
 
 __all__ = ["DIALECTS", "RuleSql", "rules_as_sql"]
@@ -69,6 +69,7 @@ def rules_as_sql(
     http_status: str | None = "http_status",
     policy: str | None = "policy",
     config: FailureClassificationConfig | None = None,
+    registry: FailureRegistry | None = None,
 ) -> RuleSql:
     """Return the rules as SQL expressions over the columns of a table.
 
@@ -78,7 +79,8 @@ def rules_as_sql(
         stage: The same for stages; None if the table has none, as for the two that follow.
         http_status: The same for the statuses of model requests, as integers.
         policy: The same for whether these went to the evaluated model, as booleans.
-        config: The rules; by default the active registry's.
+        config: The rules; by default the registry's.
+        registry: The registry; by default the active one.
 
     Raises:
         SqlError: The dialect isn't one of these, or a column is no expression of it.
@@ -86,14 +88,14 @@ def rules_as_sql(
     """
     if dialect not in DIALECTS:
         advice = did_you_mean(dialect, DIALECTS) or f"; take one of {', '.join(DIALECTS)}"
-        raise SqlError(f"{shown(dialect)} is no dialect that the rules can be written in{advice}")
-    rules = (get_registry().config if config is None else config).rules.rule_list
-    recorded = _column(kind, dialect)
+        raise SqlError(f"{shown(dialect)} is no dialect that the rules can be written in{advice}", "dialect")
+    rules = rules_in_force(config, registry)
+    recorded = _column("kind", kind, dialect)
     columns = Columns(
         kind=recorded,
-        stage=None if stage is None else _column(stage, dialect),
-        status=None if http_status is None else _column(http_status, dialect),
-        policy=None if policy is None else _column(policy, dialect),
+        stage=None if stage is None else _column("stage", stage, dialect),
+        status=None if http_status is None else _column("http_status", http_status, dialect),
+        policy=None if policy is None else _column("policy", policy, dialect),
         gives_way=_gives_way(recorded, rules),
     )
     expressions = (
@@ -134,18 +136,18 @@ class _Sql:
     def first_of(self, choices: Sequence[tuple[Sql, Sql]], otherwise: Sql) -> Sql:
         case = exp.Case()
         for test, answer in choices:
-            case = case.when(test, answer)
-        return case.else_(otherwise) if choices else otherwise
+            case = case.when(test, answer, copy=False)  # it would be copied as a whole, each time
+        return case.else_(otherwise, copy=False) if choices else otherwise
 
 
 _SQL: Final = _Sql()
 
 
-def _column(text: str, dialect: str) -> Sql:
+def _column(argument: str, text: str, dialect: str) -> Sql:
     try:
         return exp.condition(text, dialect=dialect)
     except sqlglot.errors.SqlglotError:
-        raise SqlError(f"{shown(text)} is no expression of {dialect}") from None
+        raise SqlError(f"{shown(text)} is no expression of {dialect}", argument) from None
 
 
 def _gives_way(kind: Sql, rules: RuleList) -> Sql:

@@ -9,6 +9,7 @@ classify_table(frame, policy=None)    # a table that doesn't say whose request i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 try:
@@ -16,10 +17,11 @@ try:
 except ImportError:
     raise ImportError("whole tables need the extra: pip install 'failure-kinds[tables]'") from None
 
-from .active import get_registry
 from .column_rules import COLUMNS, gives_way, status_evidence, translated
-from .columns import evidence_columns, open_table, refuse_clashes, require_columns, unused_names
-from .rule_expressions import Columns, decided, label
+from .columns import as_told_apart, evidence_columns, open_table, refuse_clashes, require_columns, unused_names
+from .errors import ColumnClashError, ColumnTypeError
+from .rule_expressions import Columns, decided, label, rules_in_force
+from .spelling import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,11 +87,11 @@ def classify_table(
         VocabularyError: The active registry has to be loaded, and can't be.
     """
     table = open_table(frame)
-    rules = _rules(config, registry)
+    rules = rules_in_force(config, registry)
     columns = evidence_columns(table, kind, stage, http_status, policy, rules)
     names = class_name, reporting_kind_name, rule_name
-    refuse_clashes([*table.collect_schema(), *names])
-    return _like(frame, _classified(_at_once(table), columns, rules, names))
+    refuse_clashes(table, [*table.collect_schema(), *names])
+    return _like(frame, table, _classified(_at_once(table), columns, rules, names))
 
 
 def summarize_table(
@@ -108,9 +110,13 @@ def summarize_table(
     Counted are the rows that record a failure: those with a status from 400 to 599, or with a name other than
     the empty one, `none`, `success` and `unset`, which some tools write where there was no failure.
 
+    A report on the same rows as a file may differ: it knows what their source implies, such as that a judge's failures
+    are of the stage `verification`, where here a stage is what the column says; and it takes booleans alone for a
+    policy, where here a number is read as well.
+
     Args:
         frame: As for `classify_table`, and so are all arguments but the next.
-        by: A column to split the counts by, or several.
+        by: A column to split the counts by, or several; none if it is empty.
         kind: The column of recorded names.
         stage: The column of stages.
         http_status: The column of statuses.
@@ -124,16 +130,14 @@ def summarize_table(
 
     Raises:
         MissingColumnError: A column isn't there.
-        ColumnTypeError: A column is of a type that holds no such evidence, or this is no table.
-        ColumnClashError: A column of `by` has the name of one of the others.
+        ColumnTypeError: A column is of a type that holds no such evidence, this is no table, or `by` no names.
+        ColumnClashError: A column of `by` is named twice, or has the name of one of the others.
         VocabularyError: The active registry has to be loaded, and can't be.
     """
     table = open_table(frame)
-    rules = _rules(config, registry)
+    rules = rules_in_force(config, registry)
     columns = evidence_columns(table, kind, stage, http_status, policy, rules)
-    groups = [by] if isinstance(by, str) else list(by)
-    require_columns(table, groups)
-    refuse_clashes([*groups, *_SUMMARY, "count"])
+    groups = _groups(table, by)
     failed, *names, count = unused_names(table, ["failed", *_SUMMARY, "count"])
     is_failure = ~COLUMNS.is_named(columns.kind, set(_NO_FAILURE)) & ~columns.kind.is_null()
     if columns.status is not None:
@@ -151,7 +155,7 @@ def summarize_table(
         .sort(count, *groups, *names, descending=[True] + [False] * (len(groups) + len(names)), nulls_last=True)
         .select(*groups, *(nw.col(name).alias(title) for name, title in zip(names, _SUMMARY, strict=True)), count=count)
     )
-    return _like(frame, nw.maybe_reset_index(counts) if isinstance(counts, nw.DataFrame) else counts)
+    return _like(frame, table, nw.maybe_reset_index(counts) if isinstance(counts, nw.DataFrame) else counts)
 
 
 def class_expr(
@@ -166,14 +170,15 @@ def class_expr(
     """Return the class as a Narwhals expression, for a query of one's own.
 
     The arguments are those of `classify_table`. An expression can't know the types of its columns: names and stages
-    must be text, statuses numbers, and policies booleans.
+    must be text, statuses numbers, and policies booleans. It is named `failure_class`, unless you name it otherwise,
+    and the others likewise.
 
     Raises:
         VocabularyError: The active registry has to be loaded, and can't be.
     """
-    rules = _rules(config, registry)
+    rules = rules_in_force(config, registry)
     answers = [rule.answer.value for rule in rules.classes]
-    return decided(COLUMNS, rules, _named(rules, kind, stage, http_status, policy), answers)
+    return decided(COLUMNS, rules, _named(rules, kind, stage, http_status, policy), answers).alias("failure_class")
 
 
 def rule_expr(
@@ -186,9 +191,9 @@ def rule_expr(
     registry: FailureRegistry | None = None,
 ) -> nw.Expr:
     """Return the name of the rule that decides the class as a Narwhals expression; see `class_expr`."""
-    rules = _rules(config, registry)
+    rules = rules_in_force(config, registry)
     answers = [rule.name for rule in rules.classes]
-    return decided(COLUMNS, rules, _named(rules, kind, stage, http_status, policy), answers)
+    return decided(COLUMNS, rules, _named(rules, kind, stage, http_status, policy), answers).alias("rule")
 
 
 def reporting_kind_expr(
@@ -200,14 +205,24 @@ def reporting_kind_expr(
     registry: FailureRegistry | None = None,
 ) -> nw.Expr:
     """Return the label as a Narwhals expression; see `class_expr`."""
-    rules = _rules(config, registry)
-    return label(COLUMNS, rules, _named(rules, kind, None, http_status, policy))
+    rules = rules_in_force(config, registry)
+    return label(COLUMNS, rules, _named(rules, kind, None, http_status, policy)).alias("reporting_kind")
 
 
-def _rules(config: FailureClassificationConfig | None, registry: FailureRegistry | None) -> RuleList:
-    if config is None:
-        config = (get_registry() if registry is None else registry).config
-    return config.rules.rule_list
+def _groups(table: Table, by: object) -> list[str]:
+    """The columns that a summary is split by."""
+    if not isinstance(by, Iterable):
+        raise ColumnTypeError(f"by takes the name of a column, or several, not {shown(by)}; by=() splits by none")
+    groups = [by] if isinstance(by, str) else list(by)
+    require_columns(table, groups)
+    own = {as_told_apart(table, name) for name in (*_SUMMARY, "count")}
+    for name in groups:
+        if as_told_apart(table, name) in own:
+            raise ColumnClashError(
+                f"a summary has a column {shown(name)} of its own; to split it by yours, give that another name first"
+            )
+    refuse_clashes(table, groups)
+    return groups
 
 
 def _named(
@@ -227,9 +242,9 @@ def _at_once(table: Table) -> Table:
     return table.lazy() if isinstance(table, nw.DataFrame) and table.implementation.is_polars() else table
 
 
-def _like(frame: Frame, result: Table) -> Frame:
+def _like(frame: Frame, table: Table, result: Table) -> Frame:
     """A result of the type that a table was given in."""
-    eager = not isinstance(open_table(frame), nw.LazyFrame)
+    eager = isinstance(table, nw.DataFrame)
     collected: Any = result.collect() if eager and isinstance(result, nw.LazyFrame) else result
     own = isinstance(frame, (nw.DataFrame, nw.LazyFrame))
     return cast("Frame", collected if own else collected.to_native())

@@ -45,10 +45,12 @@ def sql(
     from ..errors import SqlError
     from ..sql import rules_as_sql
 
-    optional = {"stage": stage, "http_status": http_status, "policy": policy}
-    columns = {name: None if column == _NONE else column for name, column in optional.items()}
+    stages, statuses, policies = (None if column == _NONE else column for column in (stage, http_status, policy))
+    registry = registry_of(config)
     try:
-        expressions = rules_as_sql(dialect, kind=kind, config=registry_of(config).config, **columns)
+        expressions = rules_as_sql(
+            dialect, kind=kind, stage=stages, http_status=statuses, policy=policies, registry=registry
+        )
     except SqlError as error:
-        raise typer.BadParameter(str(error), param_hint="sql") from None
+        raise typer.BadParameter(str(error), param_hint=f"--{error.argument.replace('_', '-')}") from None
     write(",\n".join(f"{expression} AS {name}" for name, expression in expressions._asdict().items()))
