@@ -199,13 +199,14 @@ carry_file: {model: info.model, agent: agent, late: late}
         document = {
             "info": {"model": "m", "x": [1]},
             "agent": "a",
-            "runs": {"x": 1, "all": [{"type": "x", "task": 1}, 5]},
+            "runs": {"x": 1, "all": [{"type": "x", "task": 1}, 5, {"type": "x", "own_model": "its own"}]},
         }
         path = write(tmp_path, "rows.json", json.dumps({**document, "late": 1}, indent=1).encode())
         unreadable: list[Any] = []
-        (row,) = read_failures(path, own, on_unreadable=lambda *row: unreadable.append(row[1:]))
+        row, other = read_failures(path, own, on_unreadable=lambda *row: unreadable.append(row[1:]))
         assert (row.place, row.number) == ("runs.all[0]", 1)
         assert row.extras == {"model": "m", "agent": "a", "late": None, "task": 1}
+        assert other.extras == {"model": "its own", "agent": "a", "late": None, "task": None}
         assert unreadable == [(2, "runs.all[1]: it is a number, not an object")]
 
     def test_ids_in_lists(self, tmp_path: Path) -> None:
