@@ -85,6 +85,13 @@ def test_a_folder_means_the_row_files_in_it(tmp_path: Path) -> None:
     assert found == ["a/c.ndjson.zst", "a/d.jsonl.gz", "a/e.json", "a/g.json.zst", "b.jsonl", "h.eval"]
 
 
+def test_a_file_of_a_folder_may_have_no_name_but_an_ending(tmp_path: Path) -> None:
+    (tmp_path / "a.eval").mkdir()
+    for name in ("a.eval/.gz", "a.eval/.zst", "a.eval/.gz.zst", "rows.jsonl"):
+        (tmp_path / name).touch()
+    assert list(expand_paths([tmp_path], {"*.eval"})) == [str(tmp_path / "rows.jsonl")]
+
+
 def test_a_pattern_means_what_it_matches(tmp_path: Path) -> None:
     for name in ("run1.jsonl", "run2.jsonl", "other.jsonl", "run3.jsonl/"):
         (tmp_path / name).mkdir() if name.endswith("/") else (tmp_path / name).touch()

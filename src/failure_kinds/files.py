@@ -6,7 +6,7 @@ import glob
 import io
 import os
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ __all__ = [
     "expand_paths",
     "is_plain",
     "look_ahead",
+    "matches_any",
     "open_file",
     "open_part",
     "unpack_zstandard",
@@ -104,9 +105,15 @@ def _files_of(path: str, patterns: Collection[str]) -> Iterator[str]:
         yield from found
 
 
+def matches_any(path: str | os.PathLike[str], patterns: Iterable[str]) -> bool:
+    """Whether the name of a file, unpacked, matches one of some patterns, such as `attempts/*.json`."""
+    file = PurePath(path)
+    unpacked = file.with_name(file.name.removesuffix(".gz").removesuffix(".zst") or file.name)
+    return any(map(unpacked.match, patterns))
+
+
 def _is_wanted(file: Path, patterns: Collection[str]) -> bool:
-    plain = file.with_name(file.name.removesuffix(".gz").removesuffix(".zst"))
-    return (file.name.endswith(ENDINGS) or any(map(plain.match, patterns))) and file.is_file()
+    return (file.name.endswith(ENDINGS) or matches_any(file, patterns)) and file.is_file()
 
 
 def open_file(path: str) -> OpenFile:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import zipfile
 from contextlib import ExitStack
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Self
 
-from ..files import PARQUET, STANDARD_INPUT, OpenFile, look_ahead, open_file
+from ..files import PARQUET, STANDARD_INPUT, OpenFile, look_ahead, matches_any, open_file
 from .items import Header, items_in, items_in_zip
 from .recognition import HEAD, UnrecognisedError, recognise, shape_of, shape_of_zip
 from .row_files import LONGEST_LINE, ItemRows, LineRows
@@ -112,8 +111,7 @@ def recognise_file(path: str, sources: Iterable[Source], *, named: bool = True) 
 
 def _in_folder(source: Source, path: str) -> Source:
     """A source with no more of its layouts than those whose files have such a name."""
-    file = PurePath(path.removesuffix(".gz").removesuffix(".zst"))
-    layouts = (layout for layout in source.layouts if not layout.files or any(map(file.match, layout.files)))
+    layouts = (layout for layout in source.layouts if not layout.files or matches_any(path, layout.files))
     return source._replace(layouts=tuple(layouts))
 
 
