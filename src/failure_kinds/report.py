@@ -86,6 +86,7 @@ def report_failures(
     """
     rules = get_registry() if registry is None else registry
     sources = sources_named(source, rules)
+    known = known_names(rules)
     tally = Tally(rules, {source.name: source for source in sources})
     asked = [os.fspath(path) for path in paths]
     named = frozenset(asked)
@@ -97,7 +98,6 @@ def report_failures(
         try:
             if scan is None:
                 tell = None if on_row is None else functools.partial(_tell, on_row, tally, name)
-                known = known_names(rules)
                 if path.endswith(PARQUET):
                     scan = scan_parquet(path, sources, by, known, tell)
                 else:
