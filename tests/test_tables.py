@@ -24,6 +24,7 @@ from strategies import ALL_NAMES, ALL_STAGES, ALL_STATUSES, CONFIGS, SOME_STATUS
 from failure_kinds import FailureClass, FailureClassificationConfig, load_registry, using_registry
 from failure_kinds.errors import ColumnClashError, ColumnTypeError, FailureKindsError, MissingColumnError
 from failure_kinds.report import report_failures
+from failure_kinds.sources.bundled import bundled_source
 from failure_kinds.tables import class_expr, classify_table, reporting_kind_expr, rule_expr, summarize_table
 
 if TYPE_CHECKING:
@@ -544,6 +545,12 @@ class TestSummaries:
             ("evaluation", "model_server_error", "agent", "http_evidence", 1),
             ("model", "agent_limit", "agent", "kind", 1),
         ]
+
+    def test_count_no_value_by_which_plain_rows_say_that_nothing_failed(self) -> None:
+        nothing = sorted({*bundled_source("plain").no_failure, ""})
+        assert len(nothing) > 1
+        frame = pl.DataFrame({"failure_kind": [*nothing, "no_such_kind"]})
+        assert summarize_table(frame, **NOTHING_ELSE)["reporting_kind"].to_list() == ["no_such_kind"]
 
     def test_split_by_other_columns(self) -> None:
         counts = summarize_table(polars(pa.table(self.ROWS)), by="task")

@@ -69,6 +69,16 @@ class RuleList(NamedTuple):
     keeping: frozenset[str]
     giving_way: frozenset[str]
 
+    @property
+    def class_answers(self) -> list[str]:
+        """The class that each of `classes` answers."""
+        return [rule.answer.value for rule in self.classes]
+
+    @property
+    def class_names(self) -> list[str]:
+        """The name of each of `classes`."""
+        return [rule.name for rule in self.classes]
+
 
 def compile_rules(config: ClassificationSection, labelling: Labelling) -> RuleList:
     """Return the rules of a configuration, and of its labelling, as a list."""

@@ -99,9 +99,9 @@ def rules_as_sql(
         gives_way=_gives_way(recorded, rules),
     )
     expressions = (
-        decided(_SQL, rules, columns, [rule.answer.value for rule in rules.classes]),
+        decided(_SQL, rules, columns, rules.class_answers),
         label(_SQL, rules, columns),
-        decided(_SQL, rules, columns, [rule.name for rule in rules.classes]),
+        decided(_SQL, rules, columns, rules.class_names),
     )
     return RuleSql(*(expression.sql(dialect=dialect, pretty=True, max_text_width=100) for expression in expressions))
 

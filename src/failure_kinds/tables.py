@@ -35,7 +35,7 @@ __all__ = ["class_expr", "classify_table", "reporting_kind_expr", "rule_expr", "
 
 Frame = TypeVar("Frame")
 
-# Values that some tools write where there was no failure.
+# Values that some tools write where there was no failure: those of `vocabulary/sources/plain.yaml`, and the empty one.
 _NO_FAILURE: Final = ("", "none", "success", "unset")
 
 _SUMMARY: Final = ("failure_class", "reporting_kind", "stage", "rule")
@@ -177,8 +177,8 @@ def class_expr(
         VocabularyError: The active registry has to be loaded, and can't be.
     """
     rules = rules_in_force(config, registry)
-    answers = [rule.answer.value for rule in rules.classes]
-    return decided(COLUMNS, rules, _named(rules, kind, stage, http_status, policy), answers).alias("failure_class")
+    columns = _named(rules, kind, stage, http_status, policy)
+    return decided(COLUMNS, rules, columns, rules.class_answers).alias("failure_class")
 
 
 def rule_expr(
@@ -192,8 +192,8 @@ def rule_expr(
 ) -> nw.Expr:
     """Return the name of the rule that decides the class as a Narwhals expression; see `class_expr`."""
     rules = rules_in_force(config, registry)
-    answers = [rule.name for rule in rules.classes]
-    return decided(COLUMNS, rules, _named(rules, kind, stage, http_status, policy), answers).alias("rule")
+    columns = _named(rules, kind, stage, http_status, policy)
+    return decided(COLUMNS, rules, columns, rules.class_names).alias("rule")
 
 
 def reporting_kind_expr(
@@ -261,8 +261,8 @@ def _classified(table: Table, columns: Columns[nw.Expr], rules: RuleList, names:
     places = range(len(rules.classes))
     table = table.with_columns(decided(COLUMNS, rules, columns, places).alias(number))
     answers = (
-        translated(nw.col(number), [rule.answer.value for rule in rules.classes]),
+        translated(nw.col(number), rules.class_answers),
         label(COLUMNS, rules, columns),
-        translated(nw.col(number), [rule.name for rule in rules.classes]),
+        translated(nw.col(number), rules.class_names),
     )
     return table.with_columns(answer.alias(name) for answer, name in zip(answers, names, strict=True)).drop(*shared)
